@@ -5,9 +5,9 @@
  *
  * In another terminal the granter sees the request, reads it and approves it:
  *
- *   npm run hob -- requests
- *   npm run hob -- request ID
- *   npm run hob -- approve ID DIGEST
+ *   npm run hob -- inbox
+ *   npm run hob -- inbox R1
+ *   npm run hob -- grant R1
  */
 import '@hob/host/lockdown';
 import type { FsCap } from '@hob/caps-fs';

@@ -71,7 +71,7 @@ export default async function agent({ url, secret, say }: AgentPowers): Promise<
   await step('once', () => E(once).list('src'));
   await step('once-again', () => E(once).list('src'));
 
-  say('working: until I am revoked (npm run hob -- grants, then revoke ID)');
+  say('working: until I am revoked (npm run hob -- list, then revoke G1)');
   let stopped: string | undefined;
   for (const end = Date.now() + patience; stopped === undefined && Date.now() < end; ) {
     try {

@@ -18,7 +18,7 @@ import { runTests, TESTS } from './test.mjs';
 const PROGRAMS = {
   start: 'packages/host/src/programs/main.ts',
   agent: 'packages/host/src/programs/agent.ts',
-  cli: 'packages/host/src/programs/cli.ts',
+  cli: 'packages/cli/src/main.ts',
   demo: 'examples/demo/main.ts',
   chaos: 'examples/demo/chaos.ts',
   crash: 'packages/vat/crash/run.ts',
@@ -37,10 +37,6 @@ const PROGRAMS = {
 };
 
 const VERBS = [...Object.keys(PROGRAMS), 'node', ...Object.keys(TESTS), 'lint', 'format'];
-
-/** The commands that `npm run hob` has of its own, with its own output. Every other one is a verb of `hob`. */
-const OWN = 'grants revoke requests request approve refuse sturdyref trust stop ledger'.split(' ');
-const HOB = 'packages/cli/src/main.ts';
 
 /** The verbs that obey `HOB_MUTANT`: they run tests and attacks. A host that people start never does. */
 const TESTING = [...Object.keys(TESTS), 'crash', 'attack:captp', 'fuzz:captp', 'attack:fs', 'attack:shell'];
@@ -74,16 +70,10 @@ async function main() {
   // Whatever stands before FILE (`--expose-gc`, `-e`) is node's own option, as if node had been called.
   if (verb === 'node' && args.length > 0) return runHere(args, false);
   if (verb === 'node') return complain('name the file to run: npm run -s node -- FILE [ARGS]');
-  if (Object.hasOwn(PROGRAMS, verb)) return runHere([join(ROOT, programOf(verb)), ...args], true);
+  if (Object.hasOwn(PROGRAMS, verb)) return runHere([join(ROOT, PROGRAMS[verb]), ...args], true);
   const near = VERBS.map((each) => [distance(verb, each), each]).sort(([a], [b]) => a - b)[0];
   const hint = near[0] <= 2 ? ` (Did you mean ${near[1]}?)` : '';
   return complain(`unknown command '${verb}'${hint}; node scripts/hob.mjs --help lists them`);
-}
-
-/** `npm run hob -- VERB` is `hob VERB`, but for the commands that it has of its own. */
-function programOf(name) {
-  const [first = '-'] = args;
-  return name === 'cli' && !first.startsWith('-') && !OWN.includes(first) ? HOB : PROGRAMS[name];
 }
 
 /** Whether the verb is a program of ours: node and biome have versions of their own. */
@@ -135,6 +125,8 @@ async function runTool(biomeArgs) {
 /** `ours`: a program of Hob, which listens for the end of its channel to us; a foreign one has to run as if alone. */
 async function runHere(nodeArgs, ours) {
   const node = await setUp();
+  // `npm run hob` works on the state of `npm start`, where nothing else is said.
+  if (ours) process.env.HOB_STATE ??= join(ROOT, '.hob');
   const hooks = ['resolve.mjs', 'orphan.mjs'].map((name) => pathToFileURL(join(ROOT, 'scripts', name)).href);
   return forward(node, [...deepStack(), '--import', hooks[0], '--import', `${hooks[1]}?${process.pid}`, ...nodeArgs], {
     cwd: process.env.INIT_CWD ?? process.cwd(),

@@ -32,8 +32,7 @@ async function run(
 }
 /** Started as `npm run` starts it. */
 const verb = (...args: readonly string[]): Promise<Ended> => run(join(ROOT, 'scripts/hob.mjs'), args);
-const hob = (secret: string, ...args: readonly string[]): Promise<Ended> =>
-  run('cli.ts', args, { stdin: `${secret}\n` });
+const hob = (secret: string, ...args: readonly string[]): Promise<Ended> => run('hob', args, { stdin: `${secret}\n` });
 
 /** No code but this, and never a stack trace. */
 function ends({ code, said }: Ended, as: number): void {
@@ -109,12 +108,12 @@ test('npm run doctor --version prints the version', async () => {
   expect(ended.said).toContain(`hob ${JSON.parse(read('packages/caps-shell/package.json').text).version}`);
 });
 
-test('npm run hob -- VERB is hob VERB, but for the commands that it has of its own', async () => {
-  const [theirs, own] = await Promise.all([verb('cli', 'list', '--help'), verb('cli', 'grants', '--help')]);
-  ends(theirs, 0);
-  expect(theirs.said).toMatch(/^Usage: hob list /);
-  ends(own, 0);
-  expect(own.said).toMatch(/^Usage: npm run hob -- grants /);
+test('npm run hob -- VERB is hob VERB, and knows the older names', async () => {
+  const [now, older] = await Promise.all([verb('cli', 'list', '--help'), verb('cli', 'grants', '--help')]);
+  ends(now, 0);
+  expect(now.said).toMatch(/^Usage: hob list /);
+  ends(older, 0);
+  expect(older.said).toContain(now.said);
 });
 
 test('npm start: 0 for help, 2 for a wrong option, 1 where it cannot start', async () => {
@@ -138,14 +137,14 @@ requires('linux')(
     onTestFinished(async () => void (await host.stop()));
     const { url, session, granter } = await readiness(host);
     ends(await run('main.ts', ['--root', at('root'), '--state', state]), 1);
-    ends(await hob(granter.secret ?? '', 'requests', '--state', state), 0);
-    ends(await hob(granter.secret ?? '', 'grants', '--state', state), 0);
+    ends(await hob(granter.secret ?? '', 'inbox', '--state', state), 0);
+    ends(await hob(granter.secret ?? '', 'list', '--state', state), 0);
     ends(await hob(granter.secret ?? '', 'ledger', 'verify', '--state', state), 0);
-    ends(await hob('hob1_wrong', 'grants', '--state', state), 1);
-    ends(await hob('', 'grants', '--state', state), 1);
-    ends(await hob(granter.secret ?? '', 'revoke', 'g999-none', '--state', state), 1);
-    ends(await hob(granter.secret ?? '', 'approve', 'q999-none', 'a'.repeat(12), '--state', state), 1);
-    const wrong = [['unknown'], [], ['grants', '--unknown'], ['revoke'], ['revoke', 'a', 'b'], ['ledger', 'unknown']];
+    ends(await hob('hob1_wrong', 'list', '--state', state), 1);
+    ends(await hob('', 'list', '--state', state), 1);
+    ends(await hob(granter.secret ?? '', 'revoke', 'G999', '--state', state), 1);
+    ends(await hob(granter.secret ?? '', 'grant', 'R999', 'a'.repeat(12), '--state', state), 1);
+    const wrong = [['unknown'], [], ['list', '--unknown'], ['revoke'], ['revoke', 'a', 'b'], ['ledger', 'unknown']];
     for (const ended of await Promise.all(wrong.map((args) => hob('', ...args)))) ends(ended, 2);
     ends(await hob('', '--help'), 0);
 
@@ -164,7 +163,7 @@ requires('linux')(
     ends(await hob('', 'stop', '--state', state), 0);
     expect(await host.ended).toBe(0);
     ends(await hob('', 'stop', '--state', state), 0);
-    ends(await hob('', 'requests', '--state', state), 1);
+    ends(await hob('', 'inbox', '--state', state), 1);
     ends(await hob('', 'stop', '--state', at('nowhere')), 1);
     const again = new Program('main.ts', ['--root', at('root'), '--state', state], { env: { HOME: at('home') } });
     await readiness(again);

@@ -504,10 +504,6 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   },
   'packages/host/src/programs/end-of.ts': { powers: ['commander'], why: 'tells an error of the command line' },
   'packages/host/src/programs/listings.ts': { powers: ['Date'], why: 'shows how long a grant lasts from now' },
-  'packages/host/src/programs/cli.ts': {
-    powers: ['Date', 'import.meta', 'process'],
-    why: "entry point: the granter's commands",
-  },
 };
 
 /** Where a driver file may be. */

@@ -3,8 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { inheritedMutant } from './mutants/environment.ts';
 
-/** Finds a program of the host package by its name. An absolute path stays as it is. */
-const fileOf = (name: string): string => resolve(import.meta.dirname, '../packages/host/src/programs', name);
+/** Finds a program by its name: the command `hob`, or one of the host package. An absolute path stays as it is. */
+const fileOf = (name: string): string =>
+  name === 'hob'
+    ? resolve(import.meta.dirname, '../packages/cli/src/main.ts')
+    : resolve(import.meta.dirname, '../packages/host/src/programs', name);
 const resolveHook = new URL('../scripts/resolve.mjs', import.meta.url).href;
 
 export class Program {

@@ -102,7 +102,7 @@ async function storm({ kills, root, state, random, start, tally }: Storm): Promi
     }
     const { url, session, granter } = ready;
     const agent = start('agent.ts', [writer], { env: { HOB_URL: url }, stdin: `${session.secret}\n` });
-    const command = start('cli.ts', [...(random(2) === 0 ? ['grants'] : ['ledger', 'verify']), '--state', state], {
+    const command = start('hob', [...(random(2) === 0 ? ['list'] : ['ledger', 'verify']), '--state', state], {
       stdin: `${granter.secret}\n`,
     });
     const victims = { host, agent, granter: command };
@@ -155,7 +155,7 @@ async function check({ root, state, start, tally }: Storm): Promise<void> {
   if (existsSync(join(state, 'host.json'))) tally.faults.push('the last host left its note behind');
   const file = join(state, '../ledger.jsonl');
   for (const args of [['verify'], ['export', file], ['verify', file]]) {
-    const program = start('cli.ts', ['ledger', ...args, '--state', state]);
+    const program = start('hob', ['ledger', ...args, '--state', state]);
     if ((await program.ended) !== 0) tally.faults.push(`ledger ${args[0]}: ${program.lines.join(' ')}`);
     else say(`  ${program.lines[0]}`);
   }

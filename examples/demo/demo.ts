@@ -109,7 +109,7 @@ async function play(
   );
   const ready = await readiness(host);
   const command = (args: readonly string[], secret = ready.granter.secret): Program =>
-    start('cli.ts', [...args, '--state', state], { stdin: `${secret}\n` });
+    start('hob', [...args, '--state', state], { stdin: `${secret}\n` });
 
   const agentOf = (file: string): Program =>
     start('agent.ts', [file], { env: { HOB_URL: ready.url }, stdin: `${ready.session.secret}\n` });
@@ -216,18 +216,18 @@ async function granterSteps(
   agent: Program,
   step: Stepper,
 ): Promise<void> {
-  const stranger = command(['grants'], 'hob1_wrong');
+  const stranger = command(['list'], 'hob1_wrong');
   const strangerCode = await stranger.ended;
   step(
     'without the granter’s secret nothing is shown',
-    strangerCode === 1 && stranger.lines.every((line) => !/^g\d/.test(line)),
+    strangerCode === 1 && stranger.lines.every((line) => !/^G\d/.test(line)),
     stranger.lines.join(' '),
   );
-  const grants = command(['grants']);
+  const grants = command(['list']);
   await grants.ended;
-  const live = grants.lines.find((line) => / “workspace” {2}\d+ uses left {2}\d+ min left {2}“/.test(line));
+  const live = grants.lines.find((line) => /^G\d+\tS\d+\tworkspace\tlive\t\d+\t\d+ min\t/.test(line));
   step('live grants are listed with uses and time left', live !== undefined, grants.lines.join(' | '));
-  const id = live?.split(' ')[0] ?? 'none';
+  const id = live?.split('\t')[0] ?? 'none';
   const revoke = command(['revoke', id]);
   const code = await revoke.ended;
   step('one is revoked', code === 0, revoke.lines.join(' '));
@@ -255,17 +255,17 @@ async function askingSteps(
 ): Promise<void> {
   const agent = ask();
   await agent.line((line) => line.startsWith('asking:'));
-  let asked: string | undefined;
+  let asked: { readonly id: string; readonly digest: string; readonly effect: string } | undefined;
   for (let tries = 0; asked === undefined && tries < 20; tries += 1) {
-    const requests = command(['requests']);
+    const requests = command(['inbox', '--json']);
     await requests.ended;
-    asked = requests.lines.find((line) => /^q\d/.test(line));
+    [asked] = JSON.parse(requests.lines[0] ?? '[]');
   }
-  step('an agent asks for more, and the granter sees what for', asked?.includes('of which it holds “once”: once') === true, asked ?? 'no request waits'); // biome-ignore format: one line
-  const [id = 'none', digest = 'none'] = asked?.split(/ +/) ?? [];
-  const forged = command(['approve', id, 'a'.repeat(12)]);
+  step('an agent asks for more, and the granter sees what for', asked?.effect.includes('of which it holds “once”: once') === true, asked?.effect ?? 'no request waits'); // biome-ignore format: one line
+  const { id = 'none', digest = 'none' } = asked ?? {};
+  const forged = command(['grant', id, 'a'.repeat(12)]);
   step('a yes to something else does nothing', (await forged.ended) === 1, forged.lines.join(' '));
-  const approved = command(['approve', id, digest]);
+  const approved = command(['grant', id, digest]);
   const code = await approved.ended;
   const got = await agent.line((line) => /^(?:granted|refused): /.test(line), patienceMs);
   step('a yes to what was shown is what it waits for', code === 0 && got === 'granted: ["hello.txt"]', got ?? 'it still waits'); // biome-ignore format: one line

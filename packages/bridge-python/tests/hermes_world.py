@@ -234,7 +234,7 @@ def configured(model: Model, url: str, secret: str, **more: Any) -> dict[str, An
 
 def person(host: HostProcess, *args: str) -> str:
     """Runs a granter's command in a process of its own, with the granter's secret."""
-    cli = ["node", str(ROOT / "packages/host/src/programs/cli.ts"), *args, "--state", str(host.folder / "state")]
+    cli = ["node", str(ROOT / "packages/cli/src/main.ts"), *args, "--state", str(host.folder / "state")]
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "")}
     done = subprocess.run(cli, input=f"{host.granter_secret}\n", capture_output=True, text=True, timeout=LONG, env=env)
     assert done.returncode == 0, done.stderr + done.stdout
@@ -262,9 +262,9 @@ class Meanwhile:
 
         def approve(before: int) -> None:
             self._host.until(lambda lines: requests(lines) > before)
-            found = re.search(r"^(q\S+)  (\S+)  .*directory", person(self._host, "requests"), re.M)
-            assert found is not None
-            person(self._host, "approve", found[1], found[2])
+            waiting = json.loads(person(self._host, "inbox", "--json"))
+            [found] = [one for one in waiting if "directory" in one["effect"]]
+            person(self._host, "grant", found["id"], found["digest"])
 
         def turn() -> dict[str, Any]:
             before = requests(self._host.do("ledger"))
@@ -300,11 +300,10 @@ class Meanwhile:
             thread.join()
 
 
-def grant_of(host: HostProcess, pattern: str) -> str:
-    """Returns the id of the newest grant whose line, as shown to a person, goes on like this."""
-    shown = person(host, "grants").replace("“", "").replace("”", "")
-    *_, newest = re.findall(rf"^(g\S+)  {pattern}\b", shown, re.M)
-    return str(newest)
+def grant_of(host: HostProcess, cap: str) -> str:
+    """Returns the id of the newest live grant of that name, as a person sees it."""
+    *_, newest = [grant for grant in json.loads(person(host, "list", "--json")) if grant["cap"] == cap]
+    return str(newest["id"])
 
 
 def installed(into: Path) -> Path:

@@ -28,7 +28,7 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
             assert time.monotonic() < end, "it was not started"
             time.sleep(0.05)
         # The grant of the session of Hermes, not of its parent.
-        person(host, "revoke", grant_of(host, r"hermes-\S+  sh"))
+        person(host, "revoke", grant_of(host, "sh"))
 
     def runs_on() -> dict[str, Any]:
         meanwhile.does(a_person_stops_it)
@@ -47,7 +47,7 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
         call("read", cap="deploy-key", path="a"),
         meanwhile.says_yes(call("request", cap="directory", why="to look once more", uses=5)),
         call("read", cap="directory", path="notes.txt"),
-        meanwhile.revokes(lambda: grant_of(host, r"\S+  directory"), call("read", cap="directory", path="notes.txt")),
+        meanwhile.revokes(lambda: grant_of(host, "directory"), call("read", cap="directory", path="notes.txt")),
         runs_on,
         TRIES,
         says("all done"),

@@ -184,7 +184,7 @@ test('--secrets-to DIR: two new files for their owner alone; the commands that a
   const said = program.lines.join('\n');
   expect(said).not.toMatch(/hob1_/);
   expect(said).toContain(`HOB_SECRET_FILE=${join(secrets, 'session')} npm run -s agent`);
-  expect(said).toContain(`npm run -s hob -- grants < ${join(secrets, 'granter')}`);
+  expect(said).toContain(`npm run -s hob -- list < ${join(secrets, 'granter')}`);
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
   for (const name of ['session', 'granter']) {
     expect(statSync(join(secrets, name)).mode & 0o777).toBe(0o600);

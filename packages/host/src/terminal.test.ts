@@ -92,13 +92,14 @@ test('names of methods, reasons and names of files that an agent chose: no comma
     .catch(() => {});
   while (((await E(home.granter).inbox()) as readonly unknown[]).length === 0);
   const run = async (...args: readonly string[]): Promise<string> => {
-    const program = new Program('cli.ts', ['--state', state, ...args], { stdin: `${home.granterSecret}\n` });
+    const program = new Program('hob', [...args, '--state', state], { stdin: `${home.granterSecret}\n` });
     await program.ended;
     return program.lines.join('\n');
   };
-  const clean = (text: string): void => expect(text.split('\n').filter((line) => unsafe.test(line))).toEqual([]);
+  // The tabs between the cells of a table are ours.
+  const clean = (text: string): void => expect(text.split(/[\n\t]/).filter((part) => unsafe.test(part))).toEqual([]);
   const [request] = (await E(home.granter).inbox()) as readonly { readonly id: string }[];
-  for (const args of [['grants'], ['requests'], ['request', request!.id], ['revoke', evil], ['refuse', request!.id, evil], [`--${name}`], ['grants', evil]]) clean(await run(...args)); // biome-ignore format: one line
+  for (const args of [['list'], ['inbox'], ['inbox', request!.id], ['revoke', evil], ['refuse', request!.id, evil], [`--${name}`], ['list', evil]]) clean(await run(...args)); // biome-ignore format: one line
   const printed = await run('ledger', 'export');
   clean(printed);
   const file = join(home.folder, 'ledger.jsonl');
@@ -144,7 +145,7 @@ test('the output of an agent’s program reaches the terminal line by line, and 
 test('no command-line program of this package writes in another way', () => {
   const root = import.meta.dirname;
   const sources = (readdirSync(root, { recursive: true }) as string[]).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')); // biome-ignore format: one line
-  expect(sources).toContain(join('programs', 'cli.ts'));
+  expect(sources).toContain(join('programs', 'main.ts'));
   const direct =
     /\b(?:stdout|stderr)\.write|(?<![.\w])console\.\w|\bwriteSync\(\s*[12]\b|=\s*process\.std(?:out|err)\b(?!\.isTTY)|\{[^}]*\bstd(?:out|err)\b[^}]*\}\s*=\s*process\b/;
   expect(['process.stdout.write(x)', 'const { stdin, stderr } = process', 'console.error(x)', 'const to = process.stdout;'].every((text) => direct.test(text))).toBe(true); // biome-ignore format: one line

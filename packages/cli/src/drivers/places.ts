@@ -6,9 +6,9 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { type Given, textOf } from '../line/verb.ts';
 import type { UsualPlaces } from './layers.ts';
 
-/** The state that a verb works on. */
+/** The state that a verb works on: the one that is named, that of `$HOB_STATE`, or the usual one. */
 export function stateOf(given: Given): string {
-  const named = textOf(given, 'state');
+  const named = textOf(given, 'state') ?? (process.env['HOB_STATE'] || undefined);
   return named === undefined ? join(home('XDG_STATE_HOME', '.local/state'), 'hob', 'state') : resolve(named);
 }
 

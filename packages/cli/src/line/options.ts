@@ -4,7 +4,7 @@ import type { VerbOption } from './verb.ts';
 /** The state of the host that a verb works on. */
 export const STATE: VerbOption = {
   flags: '--state <dir>',
-  about: 'the state of the host (default: hob/state in $XDG_STATE_HOME, or in ~/.local/state)',
+  about: 'the state of the host (default: $HOB_STATE, or hob/state in $XDG_STATE_HOME, or in ~/.local/state)',
 };
 /** Which host a granter's verb reaches: over its socket, or anywhere with the granter's secret. */
 export const REACH: readonly VerbOption[] = [

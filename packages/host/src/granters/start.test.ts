@@ -145,7 +145,7 @@ test('a session that its granter ended is not opened again: the start says so, s
 
 test('after hob stop a start restores no grant', async () => {
   const first = await start();
-  const stop = new Program('cli.ts', ['stop', '--state', at('state')]);
+  const stop = new Program('hob', ['stop', '--state', at('state')]);
   programs.push(stop);
   expect(await stop.ended).toBe(0);
   await first.program.ended;

@@ -42,7 +42,7 @@ async function wedgeable(state: string): Promise<{ readonly host: Program; reado
 }
 
 async function stop(state: string, ...more: readonly string[]): Promise<string> {
-  const asked = program('cli.ts', 'stop', '--state', state, ...more);
+  const asked = program('hob', 'stop', '--state', state, ...more);
   expect(await asked.ended).toBe(0);
   return asked.lines.join('\n');
 }
@@ -82,7 +82,7 @@ test('a host whose vat hangs in an endless turn is killed after the wait; acknow
   expect(await Promise.race([code(E(wedge).count()), new Promise((done) => setTimeout(done, 500, 'nothing'))])).toBe('nothing'); // biome-ignore format: one line
   host.kill('SIGTERM');
   expect(await Promise.race([host.ended, new Promise((done) => setTimeout(done, 500, 'nothing'))])).toBe('nothing');
-  expect(await stop(state, '--wait', '0.5')).toMatch(/^the host did not answer and was killed: every grant is revoked/);
+  expect(await stop(state, '--wait', '1s')).toMatch(/^the host did not answer and was killed: every grant is revoked/);
   expect(await host.ended).toBe('SIGKILL');
   await spins;
   expect(existsSync(join(state, 'host.json'))).toBe(false);
@@ -161,14 +161,14 @@ test('an address file that names another process ends nothing: only the process 
   const bystander = program('../../test/wedged-child.ts', join(state, '..', 'elsewhere'));
   await bystander.line((each) => each.startsWith('{"url"'));
   writeAddress(state, { url: 'ws://127.0.0.1:1', pid: bystander.child.pid as number });
-  expect(await stop(state, '--wait', '0')).toMatch(/^no host is running on this state/);
+  expect(await stop(state, '--wait', '1s')).toMatch(/^no host is running on this state/);
   expect(bystander.child.exitCode ?? bystander.child.signalCode).toBeNull();
 });
 
 test('no order is written to a folder that is not the state of a host', async () => {
   const { folder } = place();
   writeFileSync(join(folder, 'letter.txt'), 'mine');
-  const asked = program('cli.ts', 'stop', '--state', folder);
+  const asked = program('hob', 'stop', '--state', folder);
   expect(await asked.ended).toBe(1);
   expect(asked.lines.join('\n')).toMatch(/^hob: that folder is not the state of a host/);
   expect(existsSync(join(folder, 'stop'))).toBe(false);

@@ -5,7 +5,7 @@ import type { Request } from './inbox.ts';
 import { termRowsOf } from './offer-text.ts';
 
 /** Ids of sessions, quoted, because whoever opened a session chose its name. */
-export const askerText = (asker: readonly string[]): string => asker.map((id) => `session “${id}”`).join(' > ');
+const askerText = (asker: readonly string[]): string => asker.map((id) => `session “${id}”`).join(' > ');
 
 /** How many letters of a digest a person copies. */
 export const shortDigest = 12;

@@ -7,7 +7,6 @@ import { type Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
 import { version } from '../version.ts';
 import { agentCommand } from './agent-line.ts';
-import { hobCommand, type ParsedLine } from './command-line.ts';
 import { startCommand } from './start-line.ts';
 
 interface Said {
@@ -46,7 +45,7 @@ function rows(make: () => Command, command: Command = make(), path: readonly str
   return command.commands.flatMap((child) => rows(make, child, [...path, child.name()]));
 }
 
-const makers = [() => hobCommand(), startCommand, () => agentCommand('hob-agent')];
+const makers = [startCommand, () => agentCommand('hob-agent')];
 const all = makers.flatMap((make) => rows(make));
 const label = ({ path, make }: Row): string => [make().name(), ...path].join(' ');
 /** As many operands as it needs. */
@@ -106,38 +105,4 @@ test.each(all.map((row) => [label(row), row] as const))('%s: --help and --versio
 test('the version is that of the package', () => {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   expect(JSON.parse(manifest).version).toBe(version);
-});
-
-test('options may stand before the command, and after it', () => {
-  for (const args of [
-    ['--state', 'd', 'approve', 'a', 'b', '--uses', '1'],
-    ['approve', '--uses=1', 'a', '--state', 'd', 'b'],
-  ]) {
-    // biome-ignore format: one line
-    let found: ParsedLine | undefined;
-    hobCommand((line) => {
-      found = line;
-    }).parse(args, { from: 'user' });
-    expect(found).toEqual({ name: 'approve', args: { options: { state: 'd', uses: '1' }, operands: ['a', 'b'] } });
-  }
-});
-
-test('an unknown command or option says what is wrong and the nearest name, and not the whole usage', () => {
-  for (const [args, near] of [
-    [['grant'], 'grants'],
-    [['ledger', 'verfy'], 'verify'],
-    [['sturdyref', 'mnt'], 'mint'],
-    [['approve', 'a', 'b', '--use', '1'], '--uses'],
-    [['stop', '--wat', '3'], '--wait'],
-  ] as const) {
-    const { code, text } = tried(() => hobCommand(), args);
-    expect([code, text]).toEqual([1, expect.stringContaining(`(Did you mean ${near}?)`)]);
-    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
-  }
-  for (const args of [['burn'], ['ledger', 'burn'], ['toString'], ['__proto__'], ['--limit']]) {
-    const { code, text } = tried(() => hobCommand(), args);
-    expect([args, code]).toEqual([args, 1]);
-    expect(text).toContain(args.at(-1));
-    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
-  }
 });

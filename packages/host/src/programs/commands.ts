@@ -1,12 +1,12 @@
 /**
- * The granter's commands for requests: list, show, approve and refuse.
+ * A granter's answers to requests: approve and refuse.
  *
  * Promise: an approval names the digest that a person read. If the request has changed, it is refused. It
  * grants what was asked for, or less if its options say so.
  */
 import { CapError, E, type Far } from '@hob/vat';
 import type { Granter } from '../granters/grants.ts';
-import { askerText, card, shortDigest } from '../powerbox/card.ts';
+import { shortDigest } from '../powerbox/card.ts';
 import { termLine } from '../powerbox/display.ts';
 import type { Request } from '../powerbox/inbox.ts';
 import { completed, stricter } from '../powerbox/stricter.ts';
@@ -30,19 +30,6 @@ async function findRequest(granter: Far<Granter>, id: string): Promise<Request> 
   if (found === undefined)
     throw new CapError('no-such-object', 'no request has that id: it was answered, has ended, or never existed');
   return found;
-}
-
-export async function showRequests(granter: Far<Granter>, out: Out): Promise<number> {
-  const found = await allRequests(granter);
-  for (const { id, digest, asker, effect, waiting, count, flags } of found)
-    out(`${id}  ${digest.slice(0, shortDigest)}  ${askerText(asker)}  ${effect}${count > 1 ? `  (${count} times)` : ''}${waiting ? '' : '  NOT connected'}${flags.length > 0 ? '  BEWARE' : ''}`); // biome-ignore format: one line
-  if (found.length === 0) out('no request waits');
-  return 0;
-}
-
-export async function showRequest(granter: Far<Granter>, id: string, out: Out): Promise<number> {
-  for (const line of card(await findRequest(granter, id))) out(line);
-  return 0;
 }
 
 /**
@@ -84,7 +71,7 @@ export async function approve(
   out: Out,
 ): Promise<number> {
   if (!/^[a-z2-7]{12,52}$/.test(prefix))
-    throw new CapError('invalid', `the digest is what "request ${id.slice(0, 64)}" shows: at least its first ${shortDigest} letters`); // biome-ignore format: one line
+    throw new CapError('invalid', `the digest is what hob inbox ${id.slice(0, 64)} shows: at least its first ${shortDigest} letters`); // biome-ignore format: one line
   const { digest, kind, terms: asked = {}, effect } = await findRequest(granter, id);
   if (!digest.startsWith(prefix)) throw new CapError('denied', 'the request has another digest now: look at it again');
   const grant = kind === 'call' ? said : completed(asked, said);

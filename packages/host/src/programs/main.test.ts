@@ -245,7 +245,7 @@ test('grants of a state without its sentinel are suspended: the start names the 
   expect(ready.session.id).toBe(session.id);
   const [said = '', ...more] = host.lines.filter(saysPutBack);
   expect(more).toEqual([]);
-  expect(said).toMatch(/^hob: the sentinel of this state is not where it is looked for, .*: npm run -s hob -- trust all --state /); // biome-ignore format: one line
+  expect(said).toMatch(/^hob: the sentinel of this state is not where it is looked for, .*: npm run -s hob -- confirm all --state /); // biome-ignore format: one line
   await host.stop();
   const again = start(usual());
   const { url } = await readiness(again);
@@ -255,7 +255,7 @@ test('grants of a state without its sentinel are suspended: the start names the 
     await code(E(E(connection.bootstrap).cap('workspace') as Promise<{ readText(path: string): Promise<string> }>).readText('notes.txt')); // biome-ignore format: one line
   expect(await read()).toBe('unavailable');
   const command = said.slice(said.indexOf('-- ') + 3).split(' ');
-  const trust = new Program('cli.ts', command, { stdin: `${granter.secret}\n` });
+  const trust = new Program('hob', command, { stdin: `${granter.secret}\n` });
   programs.push(trust);
   expect(await trust.ended).toBe(0);
   expect(await read()).toBe('ok');
@@ -289,7 +289,7 @@ test('sent checkpoints reveal a ledger that lost lines after them; a state whose
   const first = start(sending);
   const { granter } = await readiness(first);
   const cli = async (...args: readonly string[]): Promise<readonly [code: number | string, said: string]> => {
-    const program = new Program('cli.ts', [...args, '--state', at('state')], { stdin: `${granter.secret}\n` });
+    const program = new Program('hob', [...args, '--state', at('state')], { stdin: `${granter.secret}\n` });
     programs.push(program);
     return [await program.ended, program.lines.join('\n')];
   };
@@ -331,7 +331,7 @@ test('sent checkpoints reveal a ledger that lost lines after them; a state whose
 test('old lines are dropped while no host runs, if the sentinel is found; the state still starts, and the rest of the ledger verifies', async () => {
   const sentinel = at('xdg/hob/sentinels');
   const cli = async (...args: readonly string[]): Promise<readonly [code: number | string, said: string]> => {
-    const program = new Program('cli.ts', [...args, '--state', at('state')], { stdin: `${secret}\n` });
+    const program = new Program('hob', [...args, '--state', at('state')], { stdin: `${secret}\n` });
     programs.push(program);
     return [await program.ended, program.lines.join('\n')];
   };

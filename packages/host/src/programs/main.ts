@@ -100,7 +100,7 @@ async function serve(): Promise<void> {
     const waits = started.how === 'again' && started.grants.some((grant) => grant.state === 'suspended');
     const putBack = host.restoredBecause ?? (waits ? earlier : undefined);
     if (putBack !== undefined)
-      out(`hob: ${putBack}: npm run -s hob -- trust all${state === usualState ? '' : ` --state ${state}`}`);
+      out(`hob: ${putBack}: npm run -s hob -- confirm all${state === usualState ? '' : ` --state ${state}`}`);
     out(session === undefined ? `Hob serves no session on ${root}` : `Hob serves one session on ${root}`);
     for (const line of aboutSession(started, workspace, Date.now())) out(line);
     const onTerminal = process.stdout.isTTY === true && secretsTo === undefined;

@@ -36,7 +36,7 @@ export function nextSteps({ url, secrets, ended, files, lost }: StartOutcome): r
     lines.push(`  HOB_URL=${url} ${given}npm run -s agent -- examples/first-session.ts`);
   }
   lines.push('List and revoke grants, in another terminal (each command asks for the granter’s secret):');
-  for (const command of ['grants', 'revoke ID']) lines.push(`  npm run -s hob -- ${command}${grantersFile}`);
+  for (const command of ['list', 'revoke ID']) lines.push(`  npm run -s hob -- ${command}${grantersFile}`);
   lines.push('');
   return lines;
 }

@@ -34,7 +34,7 @@ async function ownHost(...how: readonly string[]): Promise<OwnHost> {
 type Ended = readonly [code: number | string, said: string];
 
 async function hob(secret: string, ...args: readonly string[]): Promise<Ended> {
-  const program = new Program('cli.ts', args, { stdin: `${secret}\n` });
+  const program = new Program('hob', args, { stdin: `${secret}\n` });
   return [await program.ended, program.lines.join('\n')];
 }
 
@@ -44,19 +44,22 @@ test('its grants are listed, its ledger is verified while it runs, and stop ends
   const host = await ownHost();
   const { state, secret, url } = host;
   expect(JSON.parse(readFileSync(join(state, 'host.json'), 'utf8'))).toEqual({ url, pid: host.program.child.pid });
-  expect(await hob(secret, 'grants', '--state', state)).toEqual([0, expect.stringMatching(/ “time” {2}10 uses left/)]);
+  expect(await hob(secret, 'list', '--state', state)).toEqual([0, expect.stringMatching(/\ttime\tlive\t10\t/)]);
   expect(await hob(secret, 'ledger', 'verify', '--state', state)).toEqual([0, expect.stringMatching(/is whole/)]);
   expect(await hob('', 'stop', '--state', state)).toEqual([0, expect.stringMatching(/^the host has ended: every grant is revoked before/)]); // biome-ignore format: one line
   expect(await host.program.ended).toBe('SIGTERM');
   // Its store is read where no host runs, without a secret.
   expect(await hob('', 'ledger', 'verify', '--state', state)).toEqual([0, expect.stringMatching(/is whole/)]);
-  expect(await hob(secret, 'grants', '--state', state)).toEqual([1, expect.stringMatching(/^hob: no host is running/)]);
+  expect(await hob(secret, 'list', '--state', state)).toEqual([
+    1,
+    expect.stringMatching(/^hob: no host serves this state/),
+  ]);
 });
 
 test('a host without its address file is found by its open store; one that ignores SIGTERM is killed', async () => {
   const host = await ownHost('deaf');
   rmSync(join(host.state, 'host.json'));
-  const stopped = await hob('', 'stop', '--state', host.state, '--wait', '0.2');
+  const stopped = await hob('', 'stop', '--state', host.state, '--wait', '1s');
   expect(stopped).toEqual([0, expect.stringMatching(/^the host did not answer and was killed/)]);
   expect(await host.program.ended).toBe('SIGKILL');
 });
@@ -64,8 +67,8 @@ test('a host without its address file is found by its open store; one that ignor
 test('a host that does not listen is reported with its process id; stop ends it too', async () => {
   const host = await ownHost('silent');
   const { state, secret, program } = host;
-  const silent = [1, expect.stringMatching(new RegExp(`^hob: process ${program.child.pid} has this state open and listens nowhere`))]; // biome-ignore format: one line
-  expect(await hob(secret, 'grants', '--state', state)).toEqual(silent);
+  const silent = [1, expect.stringMatching(new RegExp(`^hob: process ${program.child.pid} has this state, and no socket of a granter`))]; // biome-ignore format: one line
+  expect(await hob(secret, 'list', '--state', state)).toEqual(silent);
   expect(await hob(secret, 'ledger', 'verify', '--state', state)).toEqual(silent);
   expect((await hob('', 'stop', '--state', state))[0]).toBe(0);
   expect(await program.ended).toBe('SIGTERM');
@@ -75,11 +78,11 @@ test('with --url no state is needed; a text that is not the address of a host is
   const host = await ownHost();
   const elsewhere = join(host.folder, 'elsewhere');
   const there = ['--url', host.url, '--state', elsewhere];
-  expect(await hob(host.secret, 'grants', ...there)).toEqual([0, expect.stringMatching(/ “time” /)]);
+  expect(await hob(host.secret, 'list', ...there)).toEqual([0, expect.stringMatching(/\ttime\t/)]);
   expect(await hob(host.secret, 'ledger', 'verify', ...there)).toEqual([0, expect.stringMatching(/is whole/)]);
   expect(existsSync(elsewhere)).toBe(false);
   for (const wrong of ['http://127.0.0.1:1', '7377', 'ws:'])
-    expect(await hob(host.secret, 'grants', '--url', wrong)).toEqual([1, expect.stringMatching(/^hob: --url takes/)]);
+    expect(await hob(host.secret, 'list', '--url', wrong)).toEqual([2, expect.stringMatching(/^hob: --url takes/)]);
 });
 
 test('the address file names an open port of the host, and is removed with the last port', async () => {
@@ -103,7 +106,7 @@ test('the address file names an open port of the host, and is removed with the l
 
 requires('userns')('a host that cannot be seen from here is never said to be stopped', async () => {
   const host = await ownHost();
-  const cli = join(import.meta.dirname, 'cli.ts');
+  const cli = join(import.meta.dirname, '../../../cli/src/main.ts');
   // A container of its own for the command: the host's process is not in it, and the lock of the store is.
   const jail = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc'];
   const [code, said] = await run('unshare', [...jail, process.execPath, cli, 'stop', '--state', host.state]);
@@ -122,7 +125,7 @@ requires('root', 'unprivileged')(
     chmodSync(host.state, 0o777);
     chmodSync(join(host.state, 'store.db'), 0o644);
     mkdirSync(join(host.folder, 'home'), { mode: 0o777 });
-    const cli = join(import.meta.dirname, 'cli.ts');
+    const cli = join(import.meta.dirname, '../../../cli/src/main.ts');
     const [code, said] = await run(process.execPath, [cli, 'stop', '--state', host.state], 54_321);
     expect(said).toMatch(new RegExp(`^hob: .*process ${host.program.child.pid} `));
     expect(code).toBe(1);

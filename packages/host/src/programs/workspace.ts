@@ -117,7 +117,7 @@ const stateTexts: Readonly<Record<Grant['state'], string>> = {
   revoked: 'revoked',
   expired: 'expired',
   exhausted: 'used up',
-  suspended: 'suspended until its granter confirms it: npm run -s hob -- trust',
+  suspended: 'suspended until its granter confirms it: npm run -s hob -- confirm',
 };
 
 function grantLine({ petname, state, usesLeft, until }: Grant, now: number): string {
@@ -143,7 +143,7 @@ export function aboutSession(started: Started, chosen: StartSettings, now: numbe
         : [`It holds "workspace" (${directory}, for ${uses} calls) and "once" (the same, for a single call), for ${minutesText(minutes)}.`]), // biome-ignore format: one line
       ...(shell ? ['It also holds "shell": programs on the directory, at /workspace, in a sandbox without network.'] : []), // biome-ignore format: one line
       ...(code ? ['It also holds "code": the agent’s own programs, with the caps of the session.'] : []),
-      ...(gate === false ? [] : [`${gate === true ? 'Each call' : `Each call of ${(gate as readonly string[]).join(', ')}`} waits for a yes: npm run -s hob -- requests`]), // biome-ignore format: one line
+      ...(gate === false ? [] : [`${gate === true ? 'Each call' : `Each call of ${(gate as readonly string[]).join(', ')}`} waits for a yes: npm run -s hob -- inbox`]), // biome-ignore format: one line
     ];
   }
   const { grants, note } = started;

@@ -40,10 +40,12 @@ export async function withDaemon<R>(given: Given, act: (reached: ReachedDaemon) 
   const { folder, path } = granterSocket(state);
   const holder = holderOf(state);
   if (holder === 'nobody')
-    throw new Mistake('no host serves this state: start one with hob serve, or name its state with --state');
+    throw new Mistake(
+      'no host serves this state: start one with hob serve, or name its state with --state, or its address with --url',
+    );
   if (!existsSync(path))
     throw new Mistake(
-      `process ${holder.pid ?? '?'} has this state, and no socket of a granter: wait for hob serve; a program of yours makes one with host.serveGranter; npm start has none, so use --url`,
+      `process ${holder.pid ?? '?'} has this state, and no socket of a granter: wait for hob serve; a program of yours makes one with host.serveGranter; a host without one is reached with --url`,
     );
   // A socket in a folder of others could be anybody's.
   checkPrivateFolder(folder);

@@ -6,12 +6,14 @@ import { isGiven, type Verb } from '../../line/verb.ts';
 /** `hob grant` */
 export const grant: Verb = {
   name: 'grant',
-  operands: '<request>',
-  about: 'says yes to a request, on the terms that were asked or on narrower ones',
+  operands: '<request> [digest]',
+  about:
+    'says yes to a request, on the terms that were asked or on narrower ones. With the first letters of the digest that was shown, it is that request or none',
   options: [...TERMS, { flags: '--yes', about: 'does not ask at a terminal' }, ...REACH],
   examples: [
     'hob grant R7',
     'hob grant R7 --uses 5 --for 15m',
+    'hob grant R7 k5x2hq7wnv3a',
     'hob grant R7 --until 2027-01-31 --methods readText,list',
   ],
   json: '{ request: string, granted: boolean }',
@@ -25,7 +27,8 @@ export const grant: Verb = {
     const { termsOf } = await import('../../line/limits.ts');
     const terms = termsOf(given);
     return await withHost(given, async ({ granter }) => {
-      const { id, digest } = await requestNamed(granter, given.operands[0] ?? '');
+      const [name = '', shown] = given.operands;
+      const { id, digest } = await requestNamed(granter, name);
       const short = (text: string): string => text.replaceAll(id, shortId('R', id));
       const agree = async (lines: readonly string[]): Promise<boolean> => {
         if (isGiven(given, 'yes') || isJson || !atTerminal()) return true;
@@ -33,7 +36,7 @@ export const grant: Verb = {
         return await confirm('Approve? (yes or no) ');
       };
       // The id names what was shown: a request that changes gets another id.
-      const code = await approve(granter, { id, digest, terms, wall: machine.now() }, agree, (text) =>
+      const code = await approve(granter, { id, digest: shown ?? digest, terms, wall: machine.now() }, agree, (text) =>
         line(short(text)),
       );
       json({ request: shortId('R', id), granted: code === 0 });

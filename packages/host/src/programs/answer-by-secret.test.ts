@@ -1,4 +1,4 @@
-/** The granter's commands about requests, as processes, against a host in this one. */
+/** The granter's answers to requests with the secret of a granter, as processes, against a host in this one. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { FsCap } from '@hob/caps-fs';
@@ -8,53 +8,47 @@ import { requires } from '../../../../test/needs.ts';
 import { Program } from '../../../../test/processes.ts';
 import { later, type Scene, scene } from '../../test/asking.ts';
 import { code, held } from '../../test/test-host.ts';
-import type { Request } from '../powerbox/inbox.ts';
+import type { Request } from '../index.ts';
 import { approve } from './commands.ts';
 
 const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
 
-test('requests, request, approve, refuse: each works, and an approval is bound to the digest that was shown', async () => {
+test('inbox, grant and refuse work, and a yes with a digest is bound to the request that was shown', async () => {
   const at = await scene();
   const state = join(at.folder, 'state');
   const hob = async (
     ...args: readonly string[]
   ): Promise<{ readonly code: number | string; readonly said: string }> => {
-    const program = new Program('cli.ts', [...args, '--state', state], { stdin: `${at.granterSecret}\n` });
+    const program = new Program('hob', [...args, '--state', state], { stdin: `${at.granterSecret}\n` });
     const ended = await program.ended;
     return { code: ended, said: program.lines.join('\n') };
   };
-  expect(await hob('requests')).toEqual({ code: 0, said: 'no request waits' });
+  expect(await hob('inbox')).toEqual({ code: 0, said: 'no request waits' });
   at.write('a.txt', 'one\n');
   await E(at.owner).grant(at.session.id, 'work', 'notes', { gated: ['write'] });
   const written = later(E(held<FsCap>(at.agent, 'work')).write('a.txt', 'two\n'));
   const [asked] = await at.inbox();
   const short = asked!.digest.slice(0, 12);
-  expect((await hob('requests')).said).toBe(
-    `${asked!.id}  ${short}  session “${at.session.id}”  replaces the file “a.txt” by 4 characters, through “work”`,
-  );
-  const shown = (await hob('request', asked!.id)).said;
+  expect((await hob('inbox')).said).toMatch(/^R1\tS1\tyes\t[^\t]*\treplaces the file “a.txt” by 4 characters, through “work”$/); // biome-ignore format: one line
+  const shown = (await hob('inbox', asked!.id)).said;
   for (const part of [`digest ${short}`, `asked by session “${at.session.id}”`, 'the caller waits', '    -one', '    +two', 'this one call, and nothing else']) // biome-ignore format: one line
     expect(shown).toContain(part);
   // The request has changed since it was shown: the digest is that of another request.
   at.write('a.txt', 'something longer\n');
-  expect(await hob('approve', asked!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: the request has changed since it was shown/) }); // biome-ignore format: one line
+  expect(await hob('grant', asked!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: the request has changed since it was shown/) }); // biome-ignore format: one line
   const [anew] = await at.inbox();
-  expect(await hob('approve', anew!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: the request has another digest now/) }); // biome-ignore format: one line
-  expect(await hob('approve', anew!.id, anew!.digest.slice(0, 4))).toMatchObject({ code: 1 });
-  expect((await hob('request', anew!.id)).said).toContain(
-    `replaces ${asked!.id}, which has CHANGED since it was shown`,
-  );
-  expect((await hob('approve', anew!.id, anew!.digest.slice(0, 12))).said).toMatch(
-    /^approved q\d+-\w+: it replaces the file/,
-  );
+  expect(await hob('grant', anew!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: the request has another digest now/) }); // biome-ignore format: one line
+  expect(await hob('grant', anew!.id, anew!.digest.slice(0, 4))).toMatchObject({ code: 1 });
+  expect((await hob('inbox', anew!.id)).said).toContain('which has CHANGED since it was shown');
+  expect((await hob('grant', anew!.id, anew!.digest.slice(0, 12))).said).toMatch(/^approved R2: it replaces the file/);
   await written;
   expect(at.file('a.txt')).toBe('two\n');
   const denied = at.request({}).catch((error: Error) => error.message);
   const [next] = await at.inbox();
-  expect((await hob('refuse', next!.id, 'not', 'today', '--lasting')).said).toBe(`refused ${next!.id}, for as long as its session lasts`); // biome-ignore format: one line
+  expect((await hob('refuse', next!.id, 'not', 'today', '--lasting')).said).toBe('refused R3, for as long as its session lasts'); // biome-ignore format: one line
   expect(await denied).toContain('not today');
   expect(await code(at.request({}))).toBe('denied');
-  expect(await hob('request', 'q999-none')).toEqual({ code: 1, said: expect.stringMatching(/^hob: no request has that id/) }); // biome-ignore format: one line
+  expect(await hob('inbox', 'R999')).toEqual({ code: 1, said: expect.stringMatching(/^hob: /) }); // biome-ignore format: one line
 });
 
 async function asking(): Promise<{
@@ -70,7 +64,7 @@ async function asking(): Promise<{
     at,
     request: request!,
     async hob(...args) {
-      const program = new Program('cli.ts', [...args, '--state', state], { stdin: `${at.granterSecret}\n` });
+      const program = new Program('hob', [...args, '--state', state], { stdin: `${at.granterSecret}\n` });
       const ended = await program.ended;
       return { code: ended, said: program.lines.join('\n') };
     },
@@ -80,17 +74,17 @@ async function asking(): Promise<{
 test('approve with narrower terms grants those terms, and shows the requested terms in one line first', async () => {
   const { at, request, hob } = await asking();
   const short = request.digest.slice(0, 12);
-  expect((await hob('request', request.id)).said.split('\n')).toContain(
+  expect((await hob('inbox', request.id)).said.split('\n')).toContain(
     '  terms: 50 calls, within 80 days; methods: readText, stat',
   );
-  const wider = await hob('approve', request.id, short, '--uses', '51');
+  const wider = await hob('grant', request.id, short, '--uses', '51');
   expect(wider).toEqual({
     code: 1,
     said: 'hob: an approval can only be narrower than the request: uses was asked as 50',
   });
-  expect(await hob('approve', request.id, short, '--uses', '1', '--for', '5', '--methods', 'readText')).toEqual({
+  expect(await hob('grant', request.id, short, '--uses', '1', '--for', '5m', '--methods', 'readText')).toEqual({
     code: 0,
-    said: `approved ${request.id} on these terms: once, within 5 min; methods: readText`,
+    said: 'approved R1 on these terms: once, within 5 min; methods: readText',
   });
   const [grant] = await E(at.owner).list();
   expect(grant).toMatchObject({ usesLeft: 1 });
@@ -99,8 +93,8 @@ test('approve with narrower terms grants those terms, and shows the requested te
 
 test('approve with one narrower term leaves the others as they were asked', async () => {
   const { at, request, hob } = await asking();
-  const said = await hob('approve', '--uses', '3', request.id, request.digest.slice(0, 12));
-  expect(said.said).toBe(`approved ${request.id} on these terms: 3 calls, within 80 days; methods: readText, stat`);
+  const said = await hob('grant', '--uses', '3', request.id, request.digest.slice(0, 12));
+  expect(said.said).toBe(`approved R1 on these terms: 3 calls, within 80 days; methods: readText, stat`);
   expect((await E(at.owner).list())[0]).toMatchObject({ usesLeft: 3 });
 });
 
@@ -109,7 +103,7 @@ test('a gated call takes no terms: they are refused, not ignored', async () => {
   await E(at.owner).grant(at.session.id, 'work', 'notes', { gated: ['write'] });
   void later(E(held<FsCap>(at.agent, 'work')).write('a.txt', 'x'));
   const [, call] = await at.inbox(2);
-  const refused = await hob('approve', call!.id, call!.digest.slice(0, 12), '--for', '5');
+  const refused = await hob('grant', call!.id, call!.digest.slice(0, 12), '--for', '5m');
   expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^hob: an approved call runs once/) });
   expect(await at.inbox(2)).toHaveLength(2);
 });
@@ -163,9 +157,9 @@ requires('python')(
   async () => {
     const { at, request } = await asking();
     const person = (word: string): Promise<{ readonly code: number | string; readonly said: string }> => {
-      const cli = ['--import', resolveHook, join(import.meta.dirname, './cli.ts')];
+      const cli = ['--import', resolveHook, join(import.meta.dirname, '../../../cli/src/main.ts')];
       const args = [
-        'approve',
+        'grant',
         request.id,
         request.digest.slice(0, 12),
         '--uses',
