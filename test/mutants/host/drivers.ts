@@ -54,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/host/src/drivers/secrets.ts',
     find: ' | constants.O_EXCL',
     replace: '',
-    tests: ['packages/host/src/handover.test.ts', 'packages/host/src/programs/cli.test.ts'],
+    tests: ['packages/host/src/handover.test.ts', 'packages/host/src/programs/by-secret.test.ts'],
   },
   {
     name: 'outbound-retry',
