@@ -15,7 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a program ignores options that it does not take',
     file: 'packages/host/src/programs/read-line.ts',
     find: '    .exitOverride()',
-    replace: '    .allowUnknownOption()\n    .exitOverride()',
+    replace: '    .allowUnknownOption()\n    .allowExcessArguments()\n    .exitOverride()',
     tests: ['packages/host/src/programs/command-line.test.ts'],
   },
   {
