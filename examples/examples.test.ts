@@ -17,7 +17,7 @@ test('the first session: it reads and writes what it holds, and is refused what 
   writeFileSync(join(folder, 'root', 'notes.txt'), 'for the agent\n');
   vi.stubEnv('HOME', join(folder, 'home'));
   onTestFinished(() => void vi.unstubAllEnvs());
-  const host = new Program('main.ts', ['--root', join(folder, 'root'), '--state', join(folder, 'state')]);
+  const host = new Program('workspace', ['--root', join(folder, 'root'), '--state', join(folder, 'state')]);
   onTestFinished(async () => void (await host.stop()));
   const { url, session } = await readiness(host);
   const agent = new Program('agent.ts', [join(here, 'first-session.ts')], {
@@ -40,7 +40,7 @@ requires('linux')('each example runs a second time in the same session', async (
   for (const file of ['notes.txt', 'src/hello.txt']) writeFileSync(join(folder, 'root', file), 'for the agent\n');
   const code = needs('cc') && needs('userns');
   const where = ['--root', join(folder, 'root'), '--state', join(folder, 'state')];
-  const host = new Program('main.ts', [...where, ...(code ? ['--code'] : [])]);
+  const host = new Program('workspace', [...where, ...(code ? ['--code'] : [])]);
   onTestFinished(async () => void (await host.stop()));
   const { url, session, granter } = await readiness(host);
   const start = (file: string): Program =>

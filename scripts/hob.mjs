@@ -16,7 +16,7 @@ import { runTests, TESTS } from './test.mjs';
 
 /** The file of a verb. These programs run in the caller's directory: a FILE or DIR they are given is relative to it. */
 const PROGRAMS = {
-  start: 'packages/host/src/programs/main.ts',
+  start: 'packages/cli/src/main.ts',
   agent: 'packages/host/src/programs/agent.ts',
   cli: 'packages/cli/src/main.ts',
   demo: 'examples/demo/main.ts',
@@ -70,10 +70,17 @@ async function main() {
   // Whatever stands before FILE (`--expose-gc`, `-e`) is node's own option, as if node had been called.
   if (verb === 'node' && args.length > 0) return runHere(args, false);
   if (verb === 'node') return complain('name the file to run: npm run -s node -- FILE [ARGS]');
-  if (Object.hasOwn(PROGRAMS, verb)) return runHere([join(ROOT, PROGRAMS[verb]), ...args], true);
+  if (Object.hasOwn(PROGRAMS, verb)) return runHere([join(ROOT, PROGRAMS[verb]), ...wordsOf(verb), ...args], true);
   const near = VERBS.map((each) => [distance(verb, each), each]).sort(([a], [b]) => a - b)[0];
   const hint = near[0] <= 2 ? ` (Did you mean ${near[1]}?)` : '';
   return complain(`unknown command '${verb}'${hint}; node scripts/hob.mjs --help lists them`);
+}
+
+/** `npm start` is `hob workspace`, on a folder of examples if none is named. */
+function wordsOf(name) {
+  if (name !== 'start') return [];
+  const isNamed = args.some((arg) => /^--(?:root|help)(?:=|$)/.test(arg));
+  return ['workspace', ...(isNamed ? [] : ['--root', join(ROOT, 'examples', 'workspace')])];
 }
 
 /** Whether the verb is a program of ours: node and biome have versions of their own. */

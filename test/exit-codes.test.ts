@@ -117,26 +117,27 @@ test('npm run hob -- VERB is hob VERB, and knows the older names', async () => {
 });
 
 test('npm start: 0 for help, 2 for a wrong option, 1 where it cannot start', async () => {
-  for (const option of ['--help', '--version']) ends(await run('main.ts', [option]), 0);
-  for (const wrong of [['--unknown'], ['--port', 'x']]) ends(await run('main.ts', wrong), 2);
+  ends(await run('workspace', ['--help']), 0);
+  ends(await verb('start', '--version'), 0);
+  for (const wrong of [['--unknown'], ['--port', 'x']]) ends(await run('workspace', wrong), 2);
   mkdirSync(at('own/state'), { recursive: true });
-  ends(await run('main.ts', ['--root', at('own'), '--state', at('own/state')]), 1);
-  ends(await run('main.ts', ['--root', at('none'), '--state', at('state-a')]), 1);
+  ends(await run('workspace', ['--root', at('own'), '--state', at('own/state')]), 1);
+  ends(await run('workspace', ['--root', at('none'), '--state', at('state-a')]), 1);
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise((resolve) => taken.close(() => resolve())));
   const { port } = taken.address() as { readonly port: number };
-  ends(await run('main.ts', ['--root', at('root'), '--state', at('state-b'), '--port', String(port)]), 1);
+  ends(await run('workspace', ['--root', at('root'), '--state', at('state-b'), '--port', String(port)]), 1);
 });
 
 requires('linux')(
   'npm start ended by a signal or by hob stop: 0. The commands beside it: 0 done, 1 refused, 2 misspelt',
   async () => {
     const state = at('state');
-    const host = new Program('main.ts', ['--root', at('root'), '--state', state], { env: { HOME: at('home') } });
+    const host = new Program('workspace', ['--root', at('root'), '--state', state], { env: { HOME: at('home') } });
     onTestFinished(async () => void (await host.stop()));
     const { url, session, granter } = await readiness(host);
-    ends(await run('main.ts', ['--root', at('root'), '--state', state]), 1);
+    ends(await run('workspace', ['--root', at('root'), '--state', state]), 1);
     ends(await hob(granter.secret ?? '', 'inbox', '--state', state), 0);
     ends(await hob(granter.secret ?? '', 'list', '--state', state), 0);
     ends(await hob(granter.secret ?? '', 'ledger', 'verify', '--state', state), 0);
@@ -165,7 +166,7 @@ requires('linux')(
     ends(await hob('', 'stop', '--state', state), 0);
     ends(await hob('', 'inbox', '--state', state), 1);
     ends(await hob('', 'stop', '--state', at('nowhere')), 1);
-    const again = new Program('main.ts', ['--root', at('root'), '--state', state], { env: { HOME: at('home') } });
+    const again = new Program('workspace', ['--root', at('root'), '--state', state], { env: { HOME: at('home') } });
     await readiness(again);
     again.kill('SIGTERM');
     expect(await again.ended).toBe(0);

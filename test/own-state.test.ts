@@ -24,5 +24,5 @@ test('a test that starts the daemon says where its sentinel is kept', () => {
 test('that checker knows a start without one', () => {
   expect(starts("spawn(node, [join(here, 'programs/main.ts')], { env: { HOME } })").map(saysWhere)).toEqual([false]);
   expect(starts("spawn(node, ['main.ts'], { env: { XDG_STATE_HOME } })").map(saysWhere)).toEqual([true]);
-  expect(starts("new Program('main.ts', ['--state', state])")).toEqual([]);
+  expect(starts("new Program('workspace', ['--state', state])")).toEqual([]);
 });

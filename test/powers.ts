@@ -322,8 +322,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['commander'],
     why: 'reads the command line of every program here',
   },
-  'packages/host/src/programs/start-line.ts': { powers: ['commander'], why: 'the command line of npm start' },
-  'packages/host/src/programs/main.ts': { powers: ['Date', 'import.meta', 'process'], why: 'entry point: the daemon' },
+  'packages/host/src/programs/serve-workspace.ts': { powers: ['Date', 'process'], why: 'the host of hob workspace' },
   'packages/host/src/programs/agent.ts': {
     powers: ['import(computed)', 'process'],
     why: "entry point: loads the agent's program",

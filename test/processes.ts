@@ -3,11 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { inheritedMutant } from './mutants/environment.ts';
 
-/** Finds a program by its name: the command `hob`, or one of the host package. An absolute path stays as it is. */
-const fileOf = (name: string): string =>
-  name === 'hob'
-    ? resolve(import.meta.dirname, '../packages/cli/src/main.ts')
-    : resolve(import.meta.dirname, '../packages/host/src/programs', name);
+const HOB: string = resolve(import.meta.dirname, '../packages/cli/src/main.ts');
+/** The command `hob`, its verb `workspace`, or a program of the host package. An absolute path stays as it is. */
+const lineOf = (name: string): readonly string[] => {
+  if (name === 'hob') return [HOB];
+  if (name === 'workspace') return [HOB, 'workspace'];
+  return [resolve(import.meta.dirname, '../packages/host/src/programs', name)];
+};
 const resolveHook = new URL('../scripts/resolve.mjs', import.meta.url).href;
 
 export class Program {
@@ -28,9 +30,9 @@ export class Program {
     const { PATH = '', HOME = '' } = process.env;
     const state = args.includes('--state') ? args[args.indexOf('--state') + 1] : undefined;
     const home = state === undefined ? {} : { XDG_STATE_HOME: resolve(state, '../xdg') };
-    const serves = name === 'main.ts' && !args.some((arg) => arg.startsWith('--secrets-to'));
+    const serves = name === 'workspace' && !args.some((arg) => arg.startsWith('--secrets-to'));
     const to = serves ? ['--secrets-to', 'fd:3'] : [];
-    this.child = spawn(process.execPath, ['--import', resolveHook, fileOf(name), ...args, ...to], {
+    this.child = spawn(process.execPath, ['--import', resolveHook, ...lineOf(name), ...args, ...to], {
       env: { PATH, HOME, ...home, ...inheritedMutant(), ...options.env },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });

@@ -148,7 +148,7 @@ export const slowFiles: readonly string[] = [
   'packages/host/src/powerbox/restart.test.ts',
   'packages/host/src/programs/by-secret.test.ts',
   'packages/host/src/programs/answer-by-secret.test.ts',
-  'packages/host/src/programs/main.test.ts',
+  'packages/host/src/programs/serve-workspace.test.ts',
   'packages/host/src/seed.test.ts',
   'packages/host/src/sessions/code.test.ts',
   'packages/host/src/sessions/grace.test.ts',

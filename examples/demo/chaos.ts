@@ -56,7 +56,7 @@ async function main(): Promise<number> {
     await storm(setting);
     await Promise.all([...running].map((program) => program.stop()));
     // A host must start on the state that the last kill left, and end in good order.
-    const last = start('main.ts', ['--root', root, '--state', state]);
+    const last = start('workspace', ['--root', root, '--state', state]);
     await readiness(last);
     if ((await last.stop()) !== 0) tally.faults.push('the last host did not end in good order');
     await check(setting);
@@ -90,7 +90,7 @@ async function storm({ kills, root, state, random, start, tally }: Storm): Promi
   let known: Ready | undefined;
   for (let done = 0; done < kills; ) {
     if (host === undefined || ready === undefined) {
-      host = start('main.ts', ['--root', root, '--state', state, '--uses', '1000000']);
+      host = start('workspace', ['--root', root, '--state', state, '--uses', '1000000']);
       try {
         ready = await readiness(host, known);
         known = ready;

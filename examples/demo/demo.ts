@@ -103,7 +103,7 @@ async function play(
   // `--code` is refused where programs cannot be confined.
   const confined = (await probe()).ok;
   const host = start(
-    'main.ts',
+    'workspace',
     ['--root', root, '--state', state, ...(confined ? ['--code'] : [])],
     sabotage === undefined ? {} : { env: { HOB_MUTANT: sabotage, NODE_OPTIONS: `--import=${applyMutant}` } },
   );
@@ -123,7 +123,7 @@ async function play(
     await writer.ended;
     programSteps(writer, step);
   } else {
-    const refused = start('main.ts', ['--root', root, '--state', `${state}-code`, '--code']);
+    const refused = start('workspace', ['--root', root, '--state', `${state}-code`, '--code']);
     const code = await refused.ended;
     const why = refused.lines.at(-1) ?? '';
     step('without a sandbox no program runs', code === 1 && /--code needs a sandbox/.test(why), why);

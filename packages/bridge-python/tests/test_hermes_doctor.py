@@ -123,7 +123,7 @@ def test_the_readme_of_the_example_can_be_followed(world: World) -> None:
     # Besides the turns there is a request for a title, without tools.
     assert {tuple(names) for names in world.model.offered(prompt[1])} - {()} == {tuple(OURS)}
     assert all(f"`{name}`" in readme for name in OURS)
-    # 1 and 6 concern the host: `packages/host/src/programs/main.test.ts`, and whole turns in
+    # 1 and 6 concern the host: `packages/host/src/programs/serve-workspace.test.ts`, and whole turns in
     # `test_hermes.py`.
 
 

@@ -15,6 +15,7 @@ type Load = () => Promise<Verb>;
 export const TABLE: Readonly<Record<string, Load>> = {
   serve: async () => (await import('./verbs/host/serve.ts')).serve,
   host: async () => (await import('./verbs/host/host.ts')).hostVerb,
+  workspace: async () => (await import('./verbs/host/workspace.ts')).workspace,
   start: async () => (await import('./verbs/host/start.ts')).start,
   mcp: async () => (await import('./verbs/host/mcp.ts')).mcp,
   recipe: async () => (await import('./verbs/host/recipe.ts')).recipe,

@@ -126,7 +126,7 @@ function place(): Place {
 
 /** A host whose output is a pipe, started as a person does it, until `until` is in it. */
 async function started(args: readonly string[], until: RegExp): Promise<string> {
-  const program = new Program('main.ts', args);
+  const program = new Program('workspace', args);
   await program.line((line) => until.test(line));
   await program.stop();
   return program.lines.join('\n');
@@ -141,7 +141,8 @@ test('a host whose output is a pipe prints no secret there, and says how to get 
     [
       '--import',
       join(checkout, 'scripts/resolve.mjs'),
-      join(import.meta.dirname, 'programs', 'main.ts'),
+      join(import.meta.dirname, '../../cli/src/main.ts'),
+      'workspace',
       '--root',
       root,
       '--state',
@@ -178,7 +179,7 @@ test('a host whose output is a pipe prints no secret there, and says how to get 
 
 test('--secrets-to DIR: two new files for their owner alone; the commands that are printed name them, and no secret', async () => {
   const { root, state, secrets } = place();
-  const program = new Program('main.ts', ['--root', root, '--state', state, '--secrets-to', secrets]);
+  const program = new Program('workspace', ['--root', root, '--state', state, '--secrets-to', secrets]);
   const ready = await program.line((line) => line.startsWith('hob ready '));
   const { url } = JSON.parse(ready?.slice('hob ready '.length) ?? '{}') as { readonly url: string };
   const said = program.lines.join('\n');
@@ -208,7 +209,7 @@ test('--secrets-to DIR: two new files for their owner alone; the commands that a
 
 test('--secrets-to fd:N hands the secrets to the caller of the host; an invalid descriptor is refused before a secret is made', async () => {
   const { root, state } = place();
-  const program = new Program('main.ts', ['--root', root, '--state', state]);
+  const program = new Program('workspace', ['--root', root, '--state', state]);
   const { url, session, granter } = await readiness(program);
   for (const { secret } of [session, granter])
     expect(await code(connect(url, { secret }).then((each) => each.close()))).toBe('ok');
@@ -260,7 +261,8 @@ requires('linux', 'python')('on a terminal new secrets are shown, in no line tha
     process.execPath,
     '--import',
     join(checkout, 'scripts/resolve.mjs'),
-    join(import.meta.dirname, 'programs', 'main.ts'),
+    join(import.meta.dirname, '../../cli/src/main.ts'),
+    'workspace',
   ];
   const args = ['-c', terminal, 'hob ready', ...command, '--root', root, '--state', state];
   const env = { ...process.env, XDG_STATE_HOME: join(root, '../xdg') };

@@ -18,7 +18,7 @@ beforeEach(() => {
   folder = scratch();
   mkdirSync(join(folder, 'root'));
   writeFileSync(join(folder, 'root', 'notes.txt'), 'for the agent\n');
-  host = new Program('main.ts', ['--root', join(folder, 'root'), '--state', join(folder, 'state')], {});
+  host = new Program('workspace', ['--root', join(folder, 'root'), '--state', join(folder, 'state')], {});
 });
 afterEach(async () => {
   await host.stop();

@@ -26,7 +26,7 @@ afterEach(async () => {
 async function start(known?: Ready): Promise<readonly [Program, Ready]> {
   const port = known === undefined ? '0' : new URL(known.url).port;
   const args = ['--root', join(folder, 'root'), '--state', join(folder, 'state'), '--port', port];
-  const program = new Program('main.ts', args);
+  const program = new Program('workspace', args);
   programs.push(program);
   return [program, await readiness(program, known)];
 }

@@ -145,7 +145,7 @@ test('the output of an agent’s program reaches the terminal line by line, and 
 test('no command-line program of this package writes in another way', () => {
   const root = import.meta.dirname;
   const sources = (readdirSync(root, { recursive: true }) as string[]).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')); // biome-ignore format: one line
-  expect(sources).toContain(join('programs', 'main.ts'));
+  expect(sources).toContain(join('programs', 'serve-workspace.ts'));
   const direct =
     /\b(?:stdout|stderr)\.write|(?<![.\w])console\.\w|\bwriteSync\(\s*[12]\b|=\s*process\.std(?:out|err)\b(?!\.isTTY)|\{[^}]*\bstd(?:out|err)\b[^}]*\}\s*=\s*process\b/;
   expect(['process.stdout.write(x)', 'const { stdin, stderr } = process', 'console.error(x)', 'const to = process.stdout;'].every((text) => direct.test(text))).toBe(true); // biome-ignore format: one line

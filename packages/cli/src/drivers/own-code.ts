@@ -10,6 +10,16 @@ export const ownCommand = (): readonly string[] => [
   realpathSync(process.argv[1] as string),
 ];
 
+/** How a person calls the commands of Hob: by npm in a checkout, by their names where they are installed. */
+export const commandWords = (): { readonly hob: string; readonly workspace: string; readonly agent: string } =>
+  import.meta.url.endsWith('.ts')
+    ? {
+        hob: 'npm run -s hob --',
+        workspace: 'npm start --',
+        agent: 'npm run -s agent -- examples/first-session.ts',
+      }
+    : { hob: 'hob', workspace: 'hob workspace', agent: 'hob-agent FILE' };
+
 /** The folders with the code of this program. Granting any of them would grant the host. */
 export function ownCode(): readonly string[] {
   const here = realpathSync(fileURLToPath(new URL('./own-code.ts', import.meta.url)));

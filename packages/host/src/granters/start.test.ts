@@ -44,7 +44,7 @@ interface Running extends Ready {
 
 /** A real start; `known` has the secrets of an earlier one. */
 async function start(args: readonly string[] = [], known?: Ready, root = at('root')): Promise<Running> {
-  const program = new Program('main.ts', [
+  const program = new Program('workspace', [
     '--root',
     root,
     '--state',
@@ -112,7 +112,7 @@ test('an exhausted grant stays exhausted after a start, and so does one with the
   expect(second.text()).toMatch(/"once" {2}used up/);
   await killed(second);
   // Other uses are no other grant, and are refused.
-  const refused = new Program('main.ts', [
+  const refused = new Program('workspace', [
     '--root',
     at('root'),
     '--state',

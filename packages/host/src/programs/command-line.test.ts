@@ -7,7 +7,6 @@ import { type Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
 import { version } from '../version.ts';
 import { agentCommand } from './agent-line.ts';
-import { startCommand } from './start-line.ts';
 
 interface Said {
   /** The exit code; undefined where the line is understood. */
@@ -45,7 +44,7 @@ function rows(make: () => Command, command: Command = make(), path: readonly str
   return command.commands.flatMap((child) => rows(make, child, [...path, child.name()]));
 }
 
-const makers = [startCommand, () => agentCommand('hob-agent')];
+const makers = [() => agentCommand('hob-agent')];
 const all = makers.flatMap((make) => rows(make));
 const label = ({ path, make }: Row): string => [make().name(), ...path].join(' ');
 /** As many operands as it needs. */

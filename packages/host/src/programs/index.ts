@@ -1,4 +1,4 @@
-/** The parts of `npm start` and `npm run hob` that the command `hob` uses. */
+/** What the command `hob` uses of a host beside its public face. `@hob/host/workspace` has what only one verb needs. */
 export { leaveMemoryOutOfCores } from '../drivers/cores.ts';
 export { writeLines } from '../drivers/export-file.ts';
 export { endWithProcess, holderOf } from '../drivers/life.ts';

@@ -1,5 +1,5 @@
 /**
- * The lines of `npm start` that tell a person what to do next. They hold no secret, because they are copied
+ * The lines of `hob workspace` that tell a person what to do next. They hold no secret, because they are copied
  * to other places.
  */
 import type { SecretFiles, Secrets } from '../drivers/secrets.ts';
@@ -15,9 +15,20 @@ interface StartOutcome {
   readonly lost: boolean;
 }
 
-const again = 'npm start -- --new-secrets --secrets-to DIR';
+/** How a person calls the commands here: in a checkout, or where they are installed. */
+export interface CommandWords {
+  readonly hob: string;
+  readonly workspace: string;
+  readonly agent: string;
+  /** The state that these words work on where none is named. */
+  readonly state: string;
+}
 
-export function nextSteps({ url, secrets, ended, files, lost }: StartOutcome): readonly string[] {
+export function nextSteps(
+  { url, secrets, ended, files, lost }: StartOutcome,
+  { hob, workspace, agent }: CommandWords,
+): readonly string[] {
+  const again = `${workspace} --new-secrets --secrets-to DIR`;
   const { session, granter } = secrets;
   const isNew = session.secret !== undefined || granter.secret !== undefined;
   const agentsFile = session.secret === undefined ? undefined : files?.session;
@@ -33,10 +44,10 @@ export function nextSteps({ url, secrets, ended, files, lost }: StartOutcome): r
       agentsFile === undefined ? 'it asks for the session’s secret' : 'the agent removes the file when it has read it';
     const given = agentsFile === undefined ? '' : `HOB_SECRET_FILE=${quoted(agentsFile)} `;
     lines.push(`Run an agent in it, in a second terminal (${how}):`);
-    lines.push(`  HOB_URL=${url} ${given}npm run -s agent -- examples/first-session.ts`);
+    lines.push(`  HOB_URL=${url} ${given}${agent}`);
   }
   lines.push('List and revoke grants, in another terminal (each command asks for the granter’s secret):');
-  for (const command of ['list', 'revoke ID']) lines.push(`  npm run -s hob -- ${command}${grantersFile}`);
+  for (const command of ['list', 'revoke ID']) lines.push(`  ${hob} ${command}${grantersFile}`);
   lines.push('');
   return lines;
 }

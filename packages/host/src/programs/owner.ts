@@ -1,4 +1,4 @@
-/** Finds the granter "owner" of `npm start`, or makes it at the first start. */
+/** Finds the granter "owner" of `hob workspace`, or makes it at the first start. */
 import type { CapError, Far } from '@hob/vat';
 import type { Granter } from '../granters/grants.ts';
 import type { Host } from '../types.ts';

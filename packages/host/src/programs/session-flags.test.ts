@@ -1,7 +1,7 @@
 /** The flags of a start whose session goes on. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { changingMethods, type FsCap } from '@hob/caps-fs';
+import type { FsCap } from '@hob/caps-fs';
 import { CapError, connect, E } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,7 +10,6 @@ import { Program, type Ready, readiness } from '../../../../test/processes.ts';
 import { code, scratch } from '../../test/test-host.ts';
 import type { Granter, SessionFace } from '../index.ts';
 import { checkFlags, flagsOf, noteOf, type SessionFlags } from './session-flags.ts';
-import { parseStart } from './start-line.ts';
 
 const anyFlags: fc.Arbitrary<SessionFlags> = fc.record({
   uses: fc.integer({ min: 1, max: 5 }),
@@ -33,15 +32,6 @@ test('a flag that was given and is not what the session was opened with is refus
   );
 });
 
-test('the command line says which flags were given, also where they say what is usual', () => {
-  expect([...parseStart([]).given]).toEqual([]);
-  expect([...parseStart(['--uses', '1000', '--for=60']).given]).toEqual(['uses', 'minutes']);
-  expect(parseStart(['--gate', 'write,remove', '--read-only']).flags).toMatchObject({ gate: ['write', 'remove'], readOnly: true }); // biome-ignore format: one line
-  expect(parseStart(['--gate', 'changes']).flags.gate).toEqual(changingMethods);
-  expect(() => parseStart(['--gate', 'write,remov'])).toThrow(expect.objectContaining({ exitCode: 1 }));
-  expect(parseStart(['--gate']).flags).toMatchObject({ gate: true, uses: 1000, minutes: 60 });
-});
-
 interface TestState {
   begin(...flags: readonly string[]): Promise<{ readonly program: Program; readonly ready: Ready }>;
   refused(...flags: readonly string[]): Promise<string>;
@@ -54,7 +44,7 @@ function place(): TestState {
   writeFileSync(join(folder, 'root', 'notes.txt'), 'for the agent\n');
   let known: Ready | undefined;
   const started = (flags: readonly string[]): Program => {
-    const program = new Program('main.ts', ['--root', join(folder, 'root'), '--state', join(folder, 'state'), ...flags]); // biome-ignore format: one line
+    const program = new Program('workspace', ['--root', join(folder, 'root'), '--state', join(folder, 'state'), ...flags]); // biome-ignore format: one line
     onTestFinished(async () => void (await program.stop()));
     return program;
   };

@@ -1,5 +1,5 @@
 /**
- * The flags of `npm start` that belong to its session, and the comparison of a start with the one that opened it.
+ * The flags of `hob workspace` that belong to its session, and the comparison of a start with the one that opened it.
  *
  * Promise: a flag that a later start gives and that its session does not have is an error, and is never ignored: it
  * could be a limit that somebody meant to set.

@@ -1,5 +1,5 @@
 /**
- * Opens the session of `npm start` on a directory.
+ * Opens the session of `hob workspace` on a directory.
  *
  * Promise: the session of an earlier start goes on with what is left of it, and a flag that it was not opened with is
  * refused. A start that grants nothing says so and names `--new-session`. An offer is named after its directory, and
@@ -13,6 +13,7 @@ import { hashSecret } from '@hob/vat/forwarder';
 import type { Grant } from '../granters/own-rows.ts';
 import type { StartOptions } from '../granters/start.ts';
 import type { Host, Started } from '../types.ts';
+import type { CommandWords } from './next-steps.ts';
 import { enterOwner } from './owner.ts';
 import { checkFlags, flagsOf, noteOf, type SessionFlags } from './session-flags.ts';
 
@@ -117,7 +118,7 @@ const stateTexts: Readonly<Record<Grant['state'], string>> = {
   revoked: 'revoked',
   expired: 'expired',
   exhausted: 'used up',
-  suspended: 'suspended until its granter confirms it: npm run -s hob -- confirm',
+  suspended: 'suspended until its granter confirms it',
 };
 
 function grantLine({ petname, state, usesLeft, until }: Grant, now: number): string {
@@ -127,7 +128,12 @@ function grantLine({ petname, state, usesLeft, until }: Grant, now: number): str
 }
 
 /** The lines that tell a person about the session. */
-export function aboutSession(started: Started, chosen: StartSettings, now: number): readonly string[] {
+export function aboutSession(
+  started: Started,
+  chosen: StartSettings,
+  now: number,
+  words: CommandWords,
+): readonly string[] {
   const { flags, lacking } = chosen;
   const { uses, minutes, readOnly, gate, code, shell } = flags;
   if (started.how === 'ended')
@@ -143,7 +149,7 @@ export function aboutSession(started: Started, chosen: StartSettings, now: numbe
         : [`It holds "workspace" (${directory}, for ${uses} calls) and "once" (the same, for a single call), for ${minutesText(minutes)}.`]), // biome-ignore format: one line
       ...(shell ? ['It also holds "shell": programs on the directory, at /workspace, in a sandbox without network.'] : []), // biome-ignore format: one line
       ...(code ? ['It also holds "code": the agent’s own programs, with the caps of the session.'] : []),
-      ...(gate === false ? [] : [`${gate === true ? 'Each call' : `Each call of ${(gate as readonly string[]).join(', ')}`} waits for a yes: npm run -s hob -- inbox`]), // biome-ignore format: one line
+      ...(gate === false ? [] : [`${gate === true ? 'Each call' : `Each call of ${(gate as readonly string[]).join(', ')}`} waits for a yes: ${words.hob} inbox`]), // biome-ignore format: one line
     ];
   }
   const { grants, note } = started;

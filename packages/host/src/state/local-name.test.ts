@@ -53,7 +53,7 @@ requires('linux')(
         const started = await host.startSession({ name: 'workspace', granter: 'owner', purpose: plain, grants });
         secret = started.how === 'opened' ? started.session.secret : undefined;
       }
-      const host = new Program('main.ts', ['--root', root, '--state', state, '--sentinel', join(folder, 'sentinel')]);
+      const host = new Program('workspace', ['--root', root, '--state', state, '--sentinel', join(folder, 'sentinel')]);
       onTestFinished(async () => void (await host.stop()));
       const { url, session } = await readiness(host);
       await using agent = await connect<SessionFace>(url, { secret: secret ?? (session.secret as string) });

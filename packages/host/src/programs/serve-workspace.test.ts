@@ -29,7 +29,7 @@ afterEach(async () => {
 const checkout = join(import.meta.dirname, '../../../..');
 const at = (...names: string[]): string => join(folder, ...names);
 function start(args: readonly string[] = [], env: Record<string, string> = {}): Program {
-  const program = new Program('main.ts', args, { env });
+  const program = new Program('workspace', args, { env });
   programs.push(program);
   return program;
 }
@@ -195,7 +195,7 @@ test('a command line that it does not understand is exit 2, with what is wrong a
   for (const args of tries) {
     const program = start(args);
     expect([args, await program.ended]).toEqual([args, 2]);
-    expect(program.lines.join('\n')).toMatch(/^hob: [^\n]+\nusage: npm start -- [^\n]+\n[^\n]+--help says more$/);
+    expect(program.lines.join('\n')).toMatch(/^hob: [^\n]+(?:\nusage: hob workspace [^\n]+\n[^\n]+--help says more)?$/);
   }
   expect(existsSync(at('state'))).toBe(false);
   expect(await refusal(['--root', at('missing'), '--state', at('state')])).toMatch(/^hob: [^\n]+$/);

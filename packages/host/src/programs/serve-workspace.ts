@@ -1,11 +1,9 @@
 /**
- * `npm start`: opens a session on a directory, serves it, keeps running.
+ * `hob workspace`, which `npm start` is: opens a session on a directory, serves it, keeps running.
  *
- * The daemon's entry point. It ends on SIGINT, SIGTERM, SIGHUP and when the program that started it is gone.
+ * It ends on SIGINT, SIGTERM, SIGHUP and when the program that started it is gone.
  */
-import './lockdown.ts';
-import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import { isUrl, openCheckpointSender } from '../drivers/checkpoints.ts';
 import { leaveMemoryOutOfCores } from '../drivers/cores.ts';
 import { endWithProcess } from '../drivers/life.ts';
@@ -15,17 +13,10 @@ import { openStateDir, readStopOrder } from '../drivers/state-dir.ts';
 import { sentinelHome } from '../drivers/state-home.ts';
 import { out, say, sayText } from '../drivers/terminal.ts';
 import { openHost } from '../open-host.ts';
-import { endOf } from './end-of.ts';
-import { nextSteps } from './next-steps.ts';
+import { type CommandWords, nextSteps } from './next-steps.ts';
 import { requireSandbox } from './sandboxed.ts';
-import { parseStart } from './start-line.ts';
+import type { SessionFlags } from './session-flags.ts';
 import { aboutSession, openWorkspace } from './workspace.ts';
-
-const checkout = fileURLToPath(new URL('../../../..', import.meta.url));
-/** The code that the host runs from. Granting any of it would grant the host. */
-const ownCode = ['packages', 'node_modules', 'scripts', '.toolchain', '.git'].map((name) => resolve(checkout, name));
-
-const usualState = resolve(checkout, '.hob');
 
 /** As long as the grants last, because an agent may be away between two runs. */
 const graceMs = 3_600_000;
@@ -42,11 +33,32 @@ const missing: Partial<Record<NodeJS.Platform, string>> = {
 const earlier =
   'this state was restored before an earlier start. Grants with a limit are suspended until you confirm them';
 
-async function serve(): Promise<void> {
-  const chosen = parseStart(process.argv.slice(2));
-  const { checkpoints, port, flags, secretsTo, sentinel = sentinelHome() } = chosen;
-  const root = resolve(chosen.root ?? resolve(checkout, 'examples/workspace'));
-  const state = resolve(chosen.state ?? usualState);
+/** What a person chose on the command line. */
+export interface WorkspaceChoice {
+  /** The directory to open a session on. */
+  readonly root: string;
+  /** Where everything that lasts is kept. */
+  readonly state: string;
+  /** Undefined: the usual folder. */
+  readonly sentinel: string | undefined;
+  /** A file or URL that gets a signed checkpoint of the ledger each hour. */
+  readonly checkpoints: string | undefined;
+  readonly port: number;
+  readonly flags: SessionFlags;
+  /** Those of `flags` that the person gave. */
+  readonly given: ReadonlySet<keyof SessionFlags>;
+  readonly newSecrets: boolean;
+  readonly fresh: boolean;
+  /** A folder, or `fd:N`. Undefined: secrets are shown on a terminal. */
+  readonly secretsTo: string | undefined;
+  /** The code of this program. Granting any of it would grant the host. */
+  readonly ownCode: readonly string[];
+  readonly words: CommandWords;
+}
+
+/** Serves until the process ends. Errors: those of a host, and of places that cannot be used. */
+export async function serveWorkspace(chosen: WorkspaceChoice): Promise<void> {
+  const { root, state, checkpoints, port, flags, secretsTo, words, sentinel = sentinelHome() } = chosen;
   for (const flag of ['shell', 'code'] as const) if (flags[flag]) await requireSandbox(`--${flag}`);
   // Checked before the folder is made, so that a refused root is left as it was.
   const folders = [
@@ -54,7 +66,7 @@ async function serve(): Promise<void> {
     secretsTo === undefined ? undefined : folderOf(secretsTo),
     checkpoints === undefined || isUrl(checkpoints) ? undefined : resolve(checkpoints),
   ];
-  const own = [state, ...folders.filter((each) => each !== undefined), ...ownCode, dirname(process.execPath)];
+  const own = [state, ...folders.filter((each) => each !== undefined), ...chosen.ownCode];
   const realRoot = checkRoot(root, own);
   const outbound =
     checkpoints === undefined ? undefined : openCheckpointSender(checkpoints, (line) => say(`hob: ${line}`));
@@ -100,12 +112,12 @@ async function serve(): Promise<void> {
     const waits = started.how === 'again' && started.grants.some((grant) => grant.state === 'suspended');
     const putBack = host.restoredBecause ?? (waits ? earlier : undefined);
     if (putBack !== undefined)
-      out(`hob: ${putBack}: npm run -s hob -- confirm all${state === usualState ? '' : ` --state ${state}`}`);
+      out(`hob: ${putBack}: ${words.hob} confirm all${words.state === state ? '' : ` --state ${state}`}`);
     out(session === undefined ? `Hob serves no session on ${root}` : `Hob serves one session on ${root}`);
-    for (const line of aboutSession(started, workspace, Date.now())) out(line);
+    for (const line of aboutSession(started, workspace, Date.now(), words)) out(line);
     const onTerminal = process.stdout.isTTY === true && secretsTo === undefined;
     const lost = !onTerminal && secretsTo === undefined;
-    for (const line of nextSteps({ url, secrets, ended: session === undefined, files, lost })) out(line);
+    for (const line of nextSteps({ url, secrets, ended: session === undefined, files, lost }, words)) out(line);
     // A pipe may lead anywhere, so a secret is printed only on a terminal.
     const shown = <T extends object>(of: T): T => (onTerminal ? of : { ...of, secret: undefined });
     out(`hob session ${JSON.stringify(shown(secrets.session))}`);
@@ -118,5 +130,3 @@ async function serve(): Promise<void> {
     throw error;
   }
 }
-
-serve().catch((error: unknown) => process.exit(endOf(error)));
