@@ -4,7 +4,9 @@ import { filesIn, read } from './sources.ts';
 
 /** Starts of the daemon that are not by `Program`, which names a folder for the sentinel itself, in a text. */
 const starts = (text: string): readonly string[] =>
-  [...text.matchAll(/(?<!new Program\(\s*)(?:'|\/)main\.ts'/g)].map(({ index }) => text.slice(index, index + 500));
+  [...text.matchAll(/(?:'|\/)main\.ts'\)?,\s*'(?:workspace|serve)'/g)].map(({ index }) =>
+    text.slice(index, index + 500),
+  );
 
 const saysWhere = (start: string): boolean => /XDG_STATE_HOME|--sentinel/.test(start);
 
@@ -22,7 +24,8 @@ test('a test that starts the daemon says where its sentinel is kept', () => {
 });
 
 test('that checker knows a start without one', () => {
-  expect(starts("spawn(node, [join(here, 'programs/main.ts')], { env: { HOME } })").map(saysWhere)).toEqual([false]);
-  expect(starts("spawn(node, ['main.ts'], { env: { XDG_STATE_HOME } })").map(saysWhere)).toEqual([true]);
+  const path = "[join(here, 'src/main.ts'), 'workspace']";
+  expect(starts(`spawn(node, ${path}, { env: { HOME } })`).map(saysWhere)).toEqual([false]);
+  expect(starts("spawn(node, ['main.ts', 'workspace'], { env: { XDG_STATE_HOME } })").map(saysWhere)).toEqual([true]);
   expect(starts("new Program('workspace', ['--state', state])")).toEqual([]);
 });

@@ -105,6 +105,19 @@ close();
 process.exit(5);
 `;
 
+/** Reads, and tries to write. */
+const READS = `
+import '@hob/vat/lockdown';
+import { readFileSync } from 'node:fs';
+import { connect, E } from '@hob/vat';
+const secret = readFileSync(process.env.HOB_SECRET_FILE, 'utf8').trim();
+const { bootstrap: session, close } = await connect(process.env.HOB_URL, { secret });
+const cap = E(session).cap('workspace');
+console.log(await E(cap).readText('a.txt'));
+console.log(await E(cap).write('a.txt', 'two').then(() => 'written', (error) => error.code));
+close();
+`;
+
 /** Says which files are loaded as modules. */
 const TRACE = `
 import { registerHooks } from 'node:module';
@@ -203,6 +216,32 @@ test('item 8: a time, reading only and a gate hold in the session of an installe
   expect((await run('stop')).code).toBe(0);
   expect(await again.ended).toBe(0);
   expect(fs.readdirSync(join(home, '.config/hob/tmp'))).toEqual([]);
+}, 400_000);
+
+test('item 8: an installed hob workspace has the flags of npm start, and its lines name commands that are there', async (context) => {
+  if (!needs('linux')) context.skip('needs Linux');
+  const { folder } = installedOr(context);
+  const { home, env } = newHome(folder, 'home-workspace');
+  const { start } = commandsOf(home, env);
+  const config = join(home, '.config/hob');
+  const secrets = join(home, 'secrets');
+  const host = start('workspace', '--root', join(config, 'project/src'), '--for', '15m', '--read-only', '--secrets-to', secrets); // biome-ignore format: one line
+  onTestFinished(async () => {
+    host.child.kill('SIGTERM');
+    await host.ended;
+  });
+  while (!host.said.out.includes('hob ready ')) {
+    expect(host.child.exitCode, host.said.err).toBe(null);
+    await new Promise((resolve) => host.child.stdout.once('data', resolve).once('close', resolve));
+  }
+  expect(host.said.out).toMatch(/for 15 minutes[\s\S]*\n {2}hob list < [^\n]*granter\n {2}hob revoke ID < /);
+  expect(host.said.out).not.toMatch(/npm|hob1_/);
+  const { url } = JSON.parse(/hob ready (.*)/.exec(host.said.out)?.[1] ?? '') as { readonly url: string };
+  fs.writeFileSync(join(folder, 'reads.mjs'), READS);
+  const agent = commandsOf(home, { ...env, HOB_URL: url, HOB_SECRET_FILE: join(secrets, 'session') }, [join(nodeFolder(folder), 'node'), join(folder, 'reads.mjs')]); // biome-ignore format: one line
+  expect(await agent.run()).toEqual({ code: 0, out: 'one\n\nE_NO_SUCH_METHOD or READ_ONLY\n', err: '' });
+  expect((await commandsOf(home, env).run('stop')).code).toBe(0);
+  expect(await host.ended).toBe(0);
 }, 400_000);
 
 test('items 8 and 11: without a sandbox and a compiler no shell is served, the doctor says it in a line, and no folder is left', async (context) => {
