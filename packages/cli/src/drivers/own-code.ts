@@ -12,7 +12,7 @@ export const ownCommand = (): readonly string[] => [
 
 /** How a person calls the commands of Hob: by npm in a checkout, by their names where they are installed. */
 export const commandWords = (): { readonly hob: string; readonly workspace: string; readonly agent: string } =>
-  import.meta.url.endsWith('.ts')
+  ownCode().some((folder) => basename(folder) === 'packages')
     ? {
         hob: 'npm run -s hob --',
         workspace: 'npm start --',
