@@ -5,9 +5,10 @@
  * reading modules is most of the time that a verb takes.
  */
 import { DATA } from './data.ts';
+import { withNewName } from './line/older-names.ts';
 import type { Verb } from './line/verb.ts';
 
-export { runLine } from './drivers/line.ts';
+export { runNamed as runLine } from './drivers/line.ts';
 
 type Load = () => Promise<Verb>;
 
@@ -74,7 +75,8 @@ export const allVerbs = async (): Promise<readonly Verb[]> =>
   await Promise.all(Object.values(TABLE).map(async (load) => await load()));
 
 /** The verbs among which a command line chooses: one, those of a group, or all if its first word names none. */
-export async function verbsFor([word = '']: readonly string[]): Promise<readonly Verb[]> {
+export async function verbsFor(given: readonly string[]): Promise<readonly Verb[]> {
+  const [word = ''] = withNewName(given).args;
   const meant = Object.entries(TABLE).filter(([name]) => name.split(' ')[0] === word);
   return meant.length === 0 ? await allVerbs() : await Promise.all(meant.map(async ([, load]) => await load()));
 }

@@ -22,6 +22,14 @@ export async function runLine(args: readonly string[], verbs: readonly Verb[]): 
   }
 }
 
+/** The same, and understands the names that verbs had before. */
+export async function runNamed(args: readonly string[], verbs: readonly Verb[]): Promise<number> {
+  const { withNewName } = await import('../line/older-names.ts');
+  const line = withNewName(args);
+  if (line.told !== undefined) say(`hob: ${line.told}`);
+  return await runLine(line.args, verbs);
+}
+
 interface Parsed {
   readonly verb: Verb;
   readonly given: Given;
