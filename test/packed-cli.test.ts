@@ -305,7 +305,7 @@ test('an installed hob check loads its bundle alone, and says of hostile manifes
   const right =
     'version: 1\nroots: { scratch: { temp: true } }\nsession: { caps: { all: { fs: scratch, can: [read] } } }\n';
   const file = join(place, 'hob.yaml');
-  for (const { name, text } of [...HOSTILE.filter((_, n) => n % 40 === 0), { name: 'no mistake', text: right }]) {
+  for (const { name, text } of [...HOSTILE, { name: 'no mistake', text: right }]) {
     fs.writeFileSync(file, text);
     const { plan, mistakes } = check(readLayers(file, []).given, surroundings());
     const options = { env: { ...env, NODE_OPTIONS: `--import=${trace}` }, cwd: place };

@@ -145,7 +145,7 @@ function rowsWithout(rows: Rows, { subject }: Rule, more: boolean): Rows | undef
   const [, ...args] = subject.words;
   const all = products(args, 256);
   if (all === undefined) return undefined;
-  const left = all.reduce<Rows | undefined>((some, denied) => some && without(some, denied), rows);
+  const left = all.reduce<Rows | undefined>((some, denied) => some && without(some, denied, 64 * MOST_ROWS), rows);
   return left !== undefined && left.length <= MOST_ROWS ? left : undefined;
 }
 

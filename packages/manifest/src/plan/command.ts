@@ -55,7 +55,7 @@ export function commandOf(cap: CommandCap, base: Base, around: Around): PlannedC
 
 function rowsOf(cap: CommandCap, { path, cwd, known, findings }: Around): readonly Row[] {
   const names = { flags: new Set(Object.keys(known.flags)), caps: known.directories };
-  const rows: Row[] = [];
+  const rows = new Map<string, Row>();
   for (const [n, row] of cap.argv.entries()) {
     const read = readRow(row, names);
     const at = [...path, 'argv', n];
@@ -67,7 +67,8 @@ function rowsOf(cap: CommandCap, { path, cwd, known, findings }: Around): readon
       });
       continue;
     }
-    rows.push(read.words);
+    // A row that stands twice allows nothing more.
+    rows.set(JSON.stringify(read.words), read.words);
     for (const [word, one] of read.words.entries()) {
       const place = one.kind === 'path' ? known.caps[one.cap] : undefined;
       if (place?.kind !== 'fs') continue;
@@ -75,7 +76,7 @@ function rowsOf(cap: CommandCap, { path, cwd, known, findings }: Around): readon
       if (why !== undefined) findings.push({ path: [...at, word], ...why });
     }
   }
-  return rows;
+  return [...rows.values()];
 }
 
 const NO_CWD = {
@@ -90,9 +91,9 @@ const OTHER_ROOT = {
 function denied(cap: CommandCap, all: readonly Row[], path: Path, findings: Finding[]): readonly Row[] {
   let rows = all;
   for (const [n, deny] of (cap.deny ?? []).entries()) {
-    const left = without(rows, deny);
+    const left = without(rows, deny, MOST_ROWS);
     const at = [...path, 'deny', n];
-    if (left === undefined || left.length > MOST_ROWS)
+    if (left === undefined)
       findings.push({
         path: at,
         wrong: 'the rows without this cannot be listed',
@@ -112,7 +113,7 @@ function denied(cap: CommandCap, all: readonly Row[], path: Path, findings: Find
         wrong: 'nothing of argv is left without this',
         write: 'remove the cap, or the deny',
       });
-    if (left !== undefined && left.length <= MOST_ROWS) rows = left;
+    if (left !== undefined) rows = left;
   }
   return rows;
 }

@@ -8,13 +8,14 @@ import type { Word } from '../words/row.ts';
 
 export type Row = readonly Word[];
 
-/** Returns the rows without the calls that begin with `denied`; undefined if they cannot be listed. */
-export function without(rows: readonly Row[], denied: readonly string[]): readonly Row[] | undefined {
+/** Returns the rows without the calls that begin with `denied`; undefined if they cannot be listed, or are more than `most`. */
+export function without(rows: readonly Row[], denied: readonly string[], most: number): readonly Row[] | undefined {
   const left: Row[] = [];
   for (const row of rows) {
     const parts = rowWithout(row, denied);
     if (parts === undefined) return undefined;
     left.push(...parts);
+    if (left.length > most) return undefined;
   }
   return left;
 }

@@ -4,7 +4,7 @@
  * A manifest is data and nothing else. Anchors, aliases, merge keys, tags, directives and a second document are
  * refused, because a reader would not see what they do. Size, lines and depth are checked before the parser runs.
  */
-import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { type Mistake, type Path, pathText, quoted, type TextPosition } from './mistakes.ts';
 import { flatter, MOST_DEPTH, tooLarge } from './size.ts';
 import { sayYaml } from './yaml-mistakes.ts';
@@ -59,7 +59,7 @@ export function readSource({ file, text }: Source): Read {
   }
   const directive = /^%/m.exec(text.slice(0, Math.max(0, text.search(/^---/m))));
   if (directive !== null) add(directive.index, 'directives are not allowed', 'remove the line that begins with %');
-  refuseIndirection(parsed.contents, add);
+  if (mistakes.length < MOST_MISTAKES) refuseIndirection(parsed.contents, add);
   if (mistakes.length > 0) return { mistakes: mistakes.slice(0, MOST_MISTAKES) };
 
   const root = parsed.contents as Node | null;
@@ -81,22 +81,22 @@ const startOf = (node: unknown): number => (node as { range?: readonly number[] 
 
 /** Refuses what makes a value depend on another place, or on a type that the reader of the text does not see. */
 function refuseIndirection(contents: unknown, add: Add): void {
-  visit(contents as Node, {
-    Alias: (_key, node) => add(startOf(node), 'aliases (*name) are not allowed', 'write the value again'),
-    Node: (_key, node) => {
-      if ('anchor' in node && node.anchor !== undefined)
-        add(
-          startOf(node),
-          'anchors (&name) are not allowed',
-          'remove the anchor, and write the value where it is used',
-        );
-      if (node.tag !== undefined) add(startOf(node), 'tags (!name) are not allowed', 'remove the tag');
-    },
-    Pair: (_key, { key }) => {
+  // Not `visit` of the parser's package: it copies the way to each node.
+  for (const left: unknown[] = [contents]; left.length > 0; ) {
+    const node = left.pop();
+    if (!isNode(node)) continue;
+    if (isAlias(node)) add(startOf(node), 'aliases (*name) are not allowed', 'write the value again');
+    else if (node.anchor !== undefined)
+      add(startOf(node), 'anchors (&name) are not allowed', 'remove the anchor, and write the value where it is used');
+    if (node.tag !== undefined) add(startOf(node), 'tags (!name) are not allowed', 'remove the tag');
+    // In the order of the text: the last one is taken first.
+    if (isSeq(node)) left.push(...node.items.toReversed());
+    if (!isMap(node)) continue;
+    for (const { key } of node.items)
       if (isScalar(key) && key.value === '<<')
         add(startOf(key), 'merge keys (<<) are not allowed', 'write the keys where they are used');
-    },
-  });
+    left.push(...node.items.flatMap(({ key, value }) => [key, value]).toReversed());
+  }
 }
 
 /** Plain records, lists, texts, numbers, booleans and null. */
