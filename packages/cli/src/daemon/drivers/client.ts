@@ -40,9 +40,7 @@ export async function withDaemon<R>(given: Given, act: (reached: ReachedDaemon) 
   const { folder, path } = granterSocket(state);
   const holder = holderOf(state);
   if (holder === 'nobody')
-    throw new Mistake(
-      'no host serves this state: start one with hob serve, or name its state with --state, or its address with --url',
-    );
+    throw new Mistake('no host serves this state: start one with hob serve, or name its state with --state');
   if (!existsSync(path))
     throw new Mistake(
       `process ${holder.pid ?? '?'} has this state, and no socket of a granter: wait for hob serve; a program of yours makes one with host.serveGranter; a host without one is reached with --url`,
