@@ -16,7 +16,7 @@ export const tiers = ['check', 'test', 'deep'] as const;
 /**
  * Whole files of kills, races, users and kernels, of the real Hermes, of agent hosts, of the SDKs of agent loops, of the packed
  * packages, and those that start dozens of hosts and commands. `npm test` keeps the files in which the main job runs:
- * `serve`, `main-job`, `main`, `cli`, `commands`, `readme`.
+ * `serve`, `main-job`, `by-secret`, `examples`, `commands`, `readme`.
  */
 export const deepFiles: readonly string[] = [
   'examples/demo/demo.test.ts',
@@ -82,8 +82,11 @@ export const deepFiles: readonly string[] = [
   'packages/caps-shell/src/waiting.test.ts',
   'packages/cli/src/daemon/firewall-faces.test.ts',
   'packages/cli/src/daemon/granters.test.ts',
+  'packages/cli/src/daemon/runs/runs.test.ts',
+  'packages/cli/src/daemon/runs/schedules.test.ts',
   'packages/host/src/granters/stop.test.ts',
   'packages/host/src/programs/own-host.test.ts',
+  'packages/host/src/programs/serve-workspace.test.ts',
   'packages/host/src/programs/session-flags.test.ts',
   'packages/host/src/sessions/removal.test.ts',
   'packages/vat/src/durable/attacks.test.ts',
@@ -148,7 +151,6 @@ export const slowFiles: readonly string[] = [
   'packages/host/src/powerbox/restart.test.ts',
   'packages/host/src/programs/by-secret.test.ts',
   'packages/host/src/programs/answer-by-secret.test.ts',
-  'packages/host/src/programs/serve-workspace.test.ts',
   'packages/host/src/seed.test.ts',
   'packages/host/src/sessions/code.test.ts',
   'packages/host/src/sessions/grace.test.ts',
