@@ -106,6 +106,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: initTests,
   },
   {
+    name: 'cli-grant-digest',
+    breaks: 'a yes that names what was shown is a yes to whatever waits under that id',
+    file: 'packages/cli/src/verbs/granter/grant.ts',
+    find: 'digest: shown ?? digest',
+    replace: 'digest: shown === undefined ? digest : digest',
+    tests: ['packages/cli/src/daemon/serve.test.ts'],
+  },
+  {
     name: 'cli-granters-owner',
     breaks: 'the user of the socket answers in sessions whose manifest names other granters',
     file: 'packages/cli/src/plan/names.ts',

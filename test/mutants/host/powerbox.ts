@@ -1,6 +1,7 @@
 /** The mechanisms of `packages/host/src/powerbox`, each with the source text that leaves it out: see `../mutant.ts`. */
 import type { Mutant } from '../mutant.ts';
 
+const inbox = ['packages/host/src/powerbox/inbox.test.ts'];
 const own = ['packages/host/src/powerbox/own/own-files.test.ts'];
 
 const things = ['packages/host/src/powerbox/own/own-objects.test.ts'];
@@ -44,6 +45,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/host/src/powerbox/own/own-objects.ts',
     find: 'if (grants[0] === grant && things.size',
     replace: 'if (grants.length > 0 && things.size',
+    tests: things,
+  },
+  {
+    name: 'own-thing-status',
+    breaks: 'an answer that does not say that something was made makes a thing own',
+    file: 'packages/caps-net/src/http/exchange.ts',
+    find: 'status === 201 ? madeBy',
+    replace: 'status > 0 ? madeBy',
     tests: things,
   },
   {
@@ -109,6 +118,38 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    if (now !== version) throw refusal('STALE', `it is ${now} now`);",
     replace: '',
     tests: own,
+  },
+  {
+    name: 'inbox-bytes',
+    breaks: 'agents that ask for much at once make an inbox that no frame carries',
+    file: 'packages/host/src/powerbox/inbox.ts',
+    find: 'bytes += shownBytes(pending);',
+    replace: 'bytes += pending.asks.length;',
+    tests: inbox,
+  },
+  {
+    name: 'inbox-files',
+    breaks: 'the files of one message are shown at a length that no frame carries',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: 'Math.min(longestMessage, Math.floor(longestFiles / files.length))',
+    replace: 'longestMessage',
+    tests: inbox,
+  },
+  {
+    name: 'inbox-depth',
+    breaks: 'one argument is shown at a length that grows with its depth',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: "typeof item === 'object' ? longest - text.length : longest",
+    replace: 'longest',
+    tests: inbox,
+  },
+  {
+    name: 'inbox-terms',
+    breaks: 'terms of any size are asked for, and no frame carries them to a granter',
+    file: 'packages/host/src/state/terms.ts',
+    find: 'if (length > longestShown)',
+    replace: 'if (length < 0)',
+    tests: inbox,
   },
   {
     name: 'offer-place-judge',
@@ -235,8 +276,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'judge-grants',
     breaks: 'a proposal of a judge is a yes',
     file: 'packages/host/src/powerbox/judge.ts',
-    find: 'checkTerms(parseTerms(terms).terms); // biome-ignore format: one line',
-    replace: `checkTerms(parseTerms(terms).terms);
+    find: 'checkShownTerms(terms);',
+    replace: `checkShownTerms(terms);
         return answer(hostState, names, { by: name, surface: 'judge' }, request, { grant: terms, digest: pending.digest }) as never; // biome-ignore format: one line`,
     also: [
       {

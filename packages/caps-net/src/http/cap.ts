@@ -64,7 +64,7 @@ export function openHttpCap(options: HttpOptions, resolver: Resolver): HttpCap &
   );
 }
 
-/** What a call makes and what it changes have the name that the server gave. */
+/** Names the thing that a call made, and the one that it changes, by the path that the server gave. */
 const resources = { makes: { resource: 'made' }, names: { resource: 0 } } as const;
 
 /** A GET carries its path to the server. A cap of GET and HEAD sends nothing else by `fetch`, either. */

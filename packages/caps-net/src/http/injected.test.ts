@@ -46,6 +46,16 @@ test('a secret is sent, and is blanked from an answer that echoes it in any list
   expect(new Set(got)).toEqual(new Set([VALUE]));
 });
 
+test('a server that names what was made by the secret names nothing', async () => {
+  const secret = makeSecret(() => 'p4ssword-value');
+  await using at = await web((request, response) => {
+    response.writeHead(201, { location: request.url === '/plain' ? '/made/1' : '/made/p4ssword-value' }).end();
+  });
+  await using cap = capAt(at.port, { secret, header: 'authorization' }, { methods: ['POST'] });
+  const made = async (path: string): Promise<unknown> => (await cap.fetchText(path, { method: 'POST' })).made;
+  expect([await made('/plain'), await made('/secret')]).toEqual(['/made/1', undefined]);
+});
+
 test('after a rotation the new value is sent and both are blanked, without a new grant', async () => {
   let value = 'first-token-value';
   let before = '';

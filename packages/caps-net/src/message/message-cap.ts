@@ -53,11 +53,11 @@ export interface Draft extends Channel {
 export interface DraftAttachment {
   readonly name: string;
   readonly type: string;
-  /** How many. */
+  /** Its size. */
   readonly bytes: number;
   /** SHA-256 of its bytes, in hex. */
   readonly digest: string;
-  /** What it says, if its bytes are text (UTF-8): the first 4,000 characters. */
+  /** The first 4,000 characters, if its bytes are text (UTF-8). */
   readonly text?: string;
 }
 

@@ -17,6 +17,7 @@ interface Row {
 interface Asked {
   readonly id: string;
   readonly effect: string;
+  readonly digest: string;
   readonly waiting: boolean;
 }
 
@@ -34,7 +35,12 @@ test('an agent gets a session of the manifest, asks, is granted for a time, used
   const file = join(hob.folder, 'config/project/src/a.txt');
   expect(readFileSync(file, 'utf8')).toBe('one\n');
 
-  expect(await hob.json('grant', asked!.id, '--uses', '5', '--for', '15m')).toEqual({ request: 'R1', granted: true });
+  // A yes for what another request shows answers none.
+  expect((await hob.run('grant', asked!.id, `${asked!.digest.slice(0, 11)}0`)).code).toBe(1);
+  expect(await hob.json('grant', asked!.id, asked!.digest.slice(0, 12), '--uses', '5', '--for', '15m')).toEqual({
+    request: 'R1',
+    granted: true,
+  });
   await agent.shows(/wrote first/);
   const lease = async (): Promise<Row> =>
     (await hob.json<readonly Row[]>('list', '--all')).find(({ id }) => id === 'G3')!;

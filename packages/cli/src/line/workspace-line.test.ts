@@ -1,4 +1,4 @@
-/** What `hob workspace` takes from its command line. */
+/** The command line of `hob workspace`: each option is read, and a wrong one is refused. */
 import { changingMethods } from '@hob/caps-fs';
 import { expect, test } from 'vitest';
 import { Mistake } from './mistake.ts';

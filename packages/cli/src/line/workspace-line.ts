@@ -1,43 +1,9 @@
-/** The options of `hob workspace`, and what they mean for its session. */
+/** Reads the options of `hob workspace` for its session. It loads the directory cap: import it within `run` only. */
 import { changingMethods, readingMethods } from '@hob/caps-fs';
 import type { WorkspaceChoice } from '@hob/host/workspace';
 import { durationOf } from './limits.ts';
 import { Mistake } from './mistake.ts';
-import { SENTINEL, STATE } from './options.ts';
-import { type Given, isGiven, textOf, type VerbOption } from './verb.ts';
-
-/** In the order of the help. */
-export const WORKSPACE_OPTIONS: readonly VerbOption[] = [
-  { flags: '--root <dir>', about: 'the directory to open a session on (default: this one)' },
-  STATE,
-  SENTINEL,
-  {
-    flags: '--checkpoints <file|url>',
-    about: 'where a signed checkpoint of the ledger goes each hour: appended, or sent by POST',
-  },
-  { flags: '--port <n>', about: 'where to listen on 127.0.0.1 (default: any free port)' },
-  { flags: '--uses <n>', about: 'how many calls the session’s grants allow (default: 1000)' },
-  { flags: '--for <time>', about: 'how long they last: 15m, 8h, 30d, or a number of minutes (default: 1h)' },
-  { flags: '--read-only', about: 'the directory may be read, and not changed' },
-  {
-    flags: '--gate [methods]',
-    about:
-      'each call waits for a granter’s yes, or each call of these methods of the directory: changes (all that change something), or names such as write,remove',
-  },
-  { flags: '--code', about: 'grants "code", too: programs of the agent’s own, over what the session holds' },
-  { flags: '--shell', about: 'grants "shell", too: programs over the directory, in a sandbox without network' },
-  {
-    flags: '--new-session',
-    about: 'ends the session of an earlier start, and opens a new one with new grants',
-  },
-  { flags: '--fresh', about: 'the same' },
-  { flags: '--new-secrets', about: 'makes new ones for the session and its granter' },
-  {
-    flags: '--secrets-to <dir|fd:n>',
-    about:
-      'where new secrets go: two new files in DIR, for you alone, or a line of JSON to a descriptor of whoever starts the host. Without it they are shown on a terminal, and nowhere else',
-  },
-];
+import { type Given, isGiven, textOf } from './verb.ts';
 
 /** As long as a grant can last. */
 const MOST_MINUTES = 90 * 24 * 60;

@@ -1,4 +1,4 @@
-/** What a core file of this process would have in it. */
+/** Keeps the memory of this process out of its core files. */
 import { writeFileSync } from 'node:fs';
 
 /**

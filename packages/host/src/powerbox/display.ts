@@ -17,7 +17,10 @@ const longestArgs = 100_000;
 
 export type Rows = readonly (readonly [name: string, value: string])[];
 
-/** Data as text, like JSON. Text that does not fit is cut, and the cut is marked. */
+/**
+ * Data as text, like JSON. Text that does not fit is cut, and the cut is marked. A list or record within another one has
+ * the room that is left there, so depth adds nothing.
+ */
 export function valueText(value: unknown, longest: number = longestValue): string {
   if (typeof value === 'string') return quoted(value, longest);
   if (value instanceof Uint8Array) return `${value.length} bytes`;
@@ -28,9 +31,10 @@ export function valueText(value: unknown, longest: number = longestValue): strin
   const entries = Object.entries(value);
   let text = open;
   for (const [at, [key, item]] of entries.entries()) {
-    if (text.length > longest) return `${text}, ⟦cut: ${entries.length - at} more⟧${close}`;
     if (at > 0) text += ', ';
-    text += Array.isArray(value) ? valueText(item, longest) : `${safeText(key, 64).text}: ${valueText(item, longest)}`;
+    if (text.length > longest) return `${text}⟦cut: ${entries.length - at} more⟧${close}`;
+    const shown = valueText(item, typeof item === 'object' ? longest - text.length : longest);
+    text += Array.isArray(value) ? shown : `${safeText(key, 64).text}: ${shown}`;
   }
   return text + close;
 }
@@ -98,6 +102,8 @@ export function argumentRows(method: string, args: readonly unknown[], directory
 const draftFields = 'attachments digest id kind recipient subject text';
 /** Longer than other values: a person approves every word of a message. The inbox still fits into a frame. */
 const longestMessage = 4_000;
+/** Of the files that go with a message, together. They share it evenly. */
+const longestFiles = 16_000;
 
 /** The rows of a draft of `@hob/caps-net`: whom it goes to and all of it, as it will arrive. Known by its fields. */
 function messageRows(method: string, [draft, ...more]: readonly unknown[]): Rows | undefined {
@@ -109,18 +115,18 @@ function messageRows(method: string, [draft, ...more]: readonly unknown[]): Rows
     ['to', `${valueText(recipient)}, by ${valueText(kind, 100)}`],
     ['subject', valueText(subject)],
     ['text', valueText(text, longestMessage)],
-    ...files.flatMap(attachmentRows),
+    ...files.flatMap((file) => attachmentRows(file, Math.min(longestMessage, Math.floor(longestFiles / files.length)))),
     ['digest', valueText(digest, 100)],
   ];
 }
 
-/** What a file is, and what it says. */
-function attachmentRows(file: unknown): Rows {
+/** One row for the file's name, type and size, and one for its text. */
+function attachmentRows(file: unknown, longest: number): Rows {
   const { text, ...rest } = (typeof file === 'object' && file !== null ? file : {}) as { readonly text?: unknown };
   if (typeof text !== 'string') return [['attachment', valueText(file)]];
   return [
     ['attachment', valueText(rest)],
-    ['its text', valueText(text, longestMessage)],
+    ['its text', valueText(text, longest)],
   ];
 }
 

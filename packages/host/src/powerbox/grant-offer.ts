@@ -93,7 +93,7 @@ interface Behind {
   readonly mine: OwnThings | undefined;
 }
 
-/** What the session of a grant made itself. */
+/** The things that the session of a grant made itself. */
 interface OwnThings {
   readonly offered: string;
   readonly directory: boolean;

@@ -5,6 +5,7 @@
  * gives stands apart. It is marked as the agent's, also in a program that prints it as it is.
  */
 import { CapError, E, vatTime } from '@hob/vat';
+import { canonicalText } from '@hob/vat/forwarder';
 import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { numberOf } from '../state/order.ts';
@@ -78,8 +79,8 @@ export function requestedCall(hostState: HostState, names: IsGranterOf, id: unkn
 }
 
 const page = 50;
-/** Diffs are large. A page must fit into one frame with its quotes escaped. */
-const pageChars = 120_000;
+/** A page has no more than this and one request. Together they fit into a frame, with quotes escaped. */
+const pageBytes = 400_000;
 const longestWhyShown = 500;
 
 /** The viewer: a granter is told where things are on this host, a judge is not. Its words go to the agent. */
@@ -94,23 +95,29 @@ export function inbox(
 ): Promise<readonly Request[]> {
   const tables = tablesOf(hostState);
   const found: RequestRecord[] = [];
-  let chars = 0;
+  let bytes = 0;
   const from = typeof after === 'string' ? (numberOf(after) ?? 0) : 0;
   // Few requests wait at a time, and their keys do not sort by number.
   const waiting = [...tables.requests.entries()].map(([id, pending]) => [numberOf(id) ?? 0, pending] as const);
   for (const [number, pending] of waiting.sort(([a], [b]) => a - b)) {
-    if (found.length >= page || chars > pageChars) break;
+    if (found.length >= page || bytes > pageBytes) break;
     if (number <= from || !names(sessionOf(tables, pending.session))) continue;
     if (viewer === 'judge' && pending.personOnly === true) continue;
     found.push(pending);
     // A judge is no person: a call that only a judge has seen costs nothing if it ends.
     if (viewer === 'granter' && isUnseen(pending)) tables.requests.set(pending.id, { ...pending, looked: true });
-    chars += 2000 + (pending.diff?.length ?? 0);
+    bytes += shownBytes(pending);
   }
   const asked = E(powersOf(tables)).waiting(found.map(({ id }) => id));
   return E.when(asked as unknown as Promise<readonly { readonly there: boolean }[]>, (states) =>
     found.map((pending, at) => requestView(hostState, pending, { waiting: states[at]?.there === true, viewer })),
   ) as unknown as Promise<readonly Request[]>;
+}
+
+/** An agent chooses most of these texts, and one of its characters can be shown as eight. */
+function shownBytes({ asks, why, effect, table, diff, permits, flags, terms, proposals }: RequestRecord): number {
+  const shown = [asks, why, effect, table, diff ?? '', permits, flags, terms ?? '', proposals];
+  return 1000 + Buffer.byteLength(canonicalText(shown as unknown));
 }
 
 function requestView(

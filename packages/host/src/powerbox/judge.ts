@@ -4,11 +4,10 @@
  * Promise: a judge sees, proposes and refuses. It has no method that grants, and holds nothing that leads
  * to one. A proposal is text beside the request until a granter approves in its own words.
  */
-import { checkTerms } from '@hob/revocable';
 import { CapError, type Definition, define } from '@hob/vat';
 import { type HostState, tablesOf } from '../state/host-state.ts';
 import type { RequestRecord } from '../state/records.ts';
-import { type GrantTerms, parseTerms } from '../state/terms.ts';
+import { checkShownTerms, type GrantTerms } from '../state/terms.ts';
 import { quoted } from '../text/safe-text.ts';
 import { type IsGranterOf, refuseRequest, requestNamed } from './answer-request.ts';
 import { termText } from './display.ts';
@@ -45,7 +44,7 @@ export const JudgeActor: Definition<Judge, [name: string, hostState: HostState]>
       propose(request, terms, why) {
         const tables = tablesOf(hostState);
         const pending = forJudges(requestNamed(tables, names, request));
-        checkTerms(parseTerms(terms).terms); // biome-ignore format: one line
+        checkShownTerms(terms);
         const { proposals } = pending;
         if (proposals.length >= mostProposals)
           throw new CapError(

@@ -4,7 +4,7 @@
  * Promise: it gets a forwarder that a granter gave for this very request, and the revoker stays with the
  * granter. It can ask for what the host offers, and no more often than a person would bear.
  */
-import { checkTerms, isData } from '@hob/revocable';
+import { isData } from '@hob/revocable';
 import { CapError, E } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
 import { petnames } from '../state/c-list.ts';
@@ -13,7 +13,7 @@ import { chainOf, type HostState, tablesOf } from '../state/host-state.ts';
 import { skeletonOf } from '../state/names.ts';
 import { numberOf } from '../state/order.ts';
 import type { HostTables, SessionRecord } from '../state/records.ts';
-import { type GrantTerms, parseTerms } from '../state/terms.ts';
+import { checkShownTerms, type GrantTerms } from '../state/terms.ts';
 import type { WaitResult } from '../state/waiters.ts';
 import { digestOf } from './digest.ts';
 import { flagsIn, permits, termRows, termText } from './display.ts';
@@ -44,7 +44,7 @@ function parseRequest(given: unknown): RequestArgs {
   });
   if (typeof asks !== 'string' || typeof why !== 'string') throw new CapError('invalid', shape);
   if (!isData(terms)) throw new CapError('invalid', 'the terms of a request are data: an object could change after it was shown'); // biome-ignore format: one line
-  checkTerms(parseTerms(terms as GrantTerms).terms);
+  checkShownTerms(terms as GrantTerms);
   return { asks, terms: terms as GrantTerms, why: why.slice(0, longestWhy) };
 }
 

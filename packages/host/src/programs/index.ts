@@ -1,4 +1,4 @@
-/** What the command `hob` uses of a host beside its public face. `@hob/host/workspace` has what only one verb needs. */
+/** Parts of a host for the command `hob`, beside the public face. One verb alone uses `@hob/host/workspace`. */
 export { leaveMemoryOutOfCores } from '../drivers/cores.ts';
 export { writeLines } from '../drivers/export-file.ts';
 export { endWithProcess, holderOf } from '../drivers/life.ts';

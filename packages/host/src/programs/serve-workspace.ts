@@ -33,7 +33,7 @@ const missing: Partial<Record<NodeJS.Platform, string>> = {
 const earlier =
   'this state was restored before an earlier start. Grants with a limit are suspended until you confirm them';
 
-/** What a person chose on the command line. */
+/** The choices of a person on the command line. */
 export interface WorkspaceChoice {
   /** The directory to open a session on. */
   readonly root: string;

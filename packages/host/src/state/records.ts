@@ -98,7 +98,7 @@ export interface GrantRecord {
   readonly level?: CallLevel;
   /** No judge sees what waits under it. */
   readonly personOnly?: true;
-  /** What its session made: the versions of files by path, or the names of other things (`powerbox/own/`). */
+  /** The things that its session made: versions of files by path, or names of other things (`powerbox/own/`). */
   readonly own?: Table<string>;
   readonly gate: GrantActor;
 }

@@ -1,6 +1,7 @@
 /** The terms that a granter gives: those of a grant, a scope, and which calls wait for a yes. */
 import { checkTerms, longestTerm, type Terms } from '@hob/revocable';
 import { CapError, wallTime } from '@hob/vat';
+import { canonicalText } from '@hob/vat/forwarder';
 
 /**
  * `once`: one use; `session`: until the session ends; `permanent`: for 90 days, over boots, each outcome in
@@ -61,6 +62,16 @@ interface ParsedTerms {
   readonly own: true | undefined;
   readonly asks: Omit<GrantTerms, 'asks'> | undefined;
 }
+
+/** Terms that others read before they hold. A granter gets them in a frame, with all else that a request shows. */
+export function checkShownTerms(given: GrantTerms): void {
+  checkTerms(parseTerms(given).terms);
+  const { length } = canonicalText(given);
+  if (length > longestShown)
+    throw new CapError('limit', `terms that a person reads have at most ${longestShown} characters, and these have ${length}`); // biome-ignore format: one line
+}
+
+const longestShown = 20_000;
 
 /** Turns a scope and terms into terms of a grant. Errors: `invalid`. */
 export function parseTerms(given: GrantTerms): ParsedTerms {

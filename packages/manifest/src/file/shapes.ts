@@ -127,7 +127,7 @@ export const count: z.ZodNumber = z
   .min(1, { error: say('uses is less than 1', 'write at least 1, or remove the cap') })
   .max(1_000_000_000, { error: say('uses is more than 1,000,000,000', 'leave uses out for no limit') });
 
-/** What a session made itself. */
+/** The word `own`, for things that a session made itself. */
 export const own: z.ZodOptional<z.ZodBoolean> = z
   .boolean({ error: say('own is true or false', 'write true') })
   .optional();

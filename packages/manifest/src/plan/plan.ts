@@ -91,7 +91,7 @@ export interface PlannedRequests {
 /** An origin and a path prefix. */
 export interface PlannedHttp extends Planned, PlannedRequests {
   readonly kind: 'http';
-  /** What the session made by a POST changes without a question. */
+  /** The session changes a thing that it made by a POST without a question. */
   readonly own?: boolean;
 }
 /** The same for programs: the host sends their requests. */
