@@ -5,6 +5,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   'as-shipped': () => import('./as-shipped.ts'),
   asking: () => import('./asking.ts'),
   captp: () => import('./captp.ts'),
+  console: () => import('./console.ts'),
   door: () => import('./door.ts'),
   durable: () => import('./durable.ts'),
   firewall: () => import('./firewall.ts'),
