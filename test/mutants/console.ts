@@ -113,4 +113,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'gone.map((grant) => ({ grant, ended: false }))',
     tests: views,
   },
+  {
+    name: 'console-stale-row',
+    breaks: 'a value that changed since a request was shown is not told',
+    file: 'packages/console/src/page/logic/changes.ts',
+    find: '(each) => each.before !== each.after',
+    replace: '(each) => each.before === undefined',
+    tests: logic,
+  },
+  {
+    name: 'console-stale-line',
+    breaks: 'a new line of a diff is not told if an old one went',
+    file: 'packages/console/src/page/logic/changes.ts',
+    find: 'found.push(change(what, undefined, after[j]));',
+    replace: 'if (found.length === 0) found.push(change(what, undefined, after[j]));',
+    tests: logic,
+  },
 ];

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { E } from '@hob/vat';
+import type { FsCap } from '@hob/caps-fs';
+import { E, type Far } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { consoleScene, openBrowser, openPage } from '../test/page.ts';
@@ -42,6 +43,57 @@ test('of two pages with the same request the first answer wins, and the other pa
   const answers: string[] = [];
   for await (const line of at.host.ledger()) answers.push(...(/"k":"(approve|deny)"/.exec(line)?.[1] ?? '').split(' ').filter(Boolean)); // biome-ignore format: one line
   expect(answers).toHaveLength(1);
+});
+
+test('a file that changes under a card makes it STALE: old and new stand beside each other, and no second click approves it', async () => {
+  const at = await consoleScene();
+  at.write('a.txt', 'one\ntwo\n');
+  await E(at.owner).grant(at.session.id, 'gated', 'notes', { for: 60_000, gated: ['write'] });
+  const gated = E(at.agent.bootstrap).cap('gated') as unknown as Far<FsCap>;
+  const writing = E(gated)
+    .write('a.txt', 'one\nthree\n')
+    .then(
+      () => 'written',
+      () => 'refused',
+    );
+  const { page, errors } = await openPage(await at.link());
+  await page.waitForFunction(armed);
+  at.write('a.txt', 'one\nsecret of another\n');
+  await page.getByRole('button', { name: /^Approve R1/ }).dblclick();
+  const stale = page.locator('.stale');
+  await stale.getByText(/STALE:.*replaces R1, which has changed since it was shown/).waitFor();
+  await page
+    .getByRole('status')
+    .getByText(/^STALE: the request has changed/)
+    .waitFor();
+  const rows = await stale.locator('tbody tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => `${cell.className}:${cell.textContent}`))); // biome-ignore format: one line
+  expect(rows).toContainEqual([':line of the change', 'out:-two', 'none:not there']);
+  expect(rows).toContainEqual([':line of the change', 'none:not there', 'in:-secret of another']);
+  expect(rows.flat().join()).not.toContain('three');
+  expect(at.file('a.txt')).toBe('one\nsecret of another\n');
+  // The card is longer than the screen now: its end has to be looked at, too.
+  await page.locator('.edge').last().scrollIntoViewIfNeeded();
+  await page.waitForFunction(armed);
+  await page.getByRole('button', { name: /^Approve R2/ }).click();
+  expect(await writing).toBe('written');
+  expect(at.file('a.txt')).toBe('one\nthree\n');
+  expect(errors).toEqual([]);
+});
+
+test('a page that did not show what a request replaces says so', async () => {
+  const at = await consoleScene();
+  at.write('a.txt', 'one\n');
+  await E(at.owner).grant(at.session.id, 'gated', 'notes', { for: 60_000, gated: ['write'] });
+  const gated = E(at.agent.bootstrap).cap('gated') as unknown as Far<FsCap>;
+  E(gated)
+    .write('a.txt', 'two\n')
+    .catch(() => {});
+  const [request] = await at.inbox();
+  at.write('a.txt', 'other\n');
+  await expect(E(at.owner).answer(request!.id, { grant: {}, digest: request!.digest })).rejects.toMatchObject({ code: 'STALE' }); // biome-ignore format: one line
+  const { page } = await openPage(await at.link());
+  await page.getByText(/STALE:.*This page did not show R1/).waitFor();
+  expect(await page.locator('.stale table').count()).toBe(0);
 });
 
 test('a host that is killed under an open page takes the page with it, and the next host shows the same grants', async () => {

@@ -22,6 +22,8 @@ export interface Shown {
   readonly request: Request;
   readonly asked: number;
   readonly ends: number;
+  /** The request that it replaces, if this page showed that one. */
+  readonly before?: Request;
 }
 
 export interface State {
@@ -39,6 +41,8 @@ export interface State {
 
 const REFRESH_MS = 1000;
 const MOST_GONE = 50;
+/** Requests that left, for the case that another one replaces them. A host has fewer at a time. */
+const MOST_LEFT = 1000;
 
 export class Model {
   readonly #granter: Far<Granter>;
@@ -46,6 +50,7 @@ export class Model {
   #state: State = { requests: [], grants: [], gone: [], sessions: [], lines: [], notice: '', lost: undefined };
   #refreshing = false;
   readonly #others: Others;
+  readonly #left = new Map<string, Request>();
   #reading: Promise<void> | undefined;
 
   constructor(granter: Far<Granter>) {
@@ -97,16 +102,20 @@ export class Model {
     const seen = new Set(this.#state.requests.map(({ request }) => request.id));
     if (requests.some(({ id }) => !seen.has(id))) notify(requests.length);
     const known = new Map(this.#state.requests.map((shown) => [shown.request.id, shown]));
+    const there = new Set(requests.map(({ id }) => id));
+    const left = [...known.values()].flatMap(({ request }) => (there.has(request.id) ? [] : [request]));
+    for (const request of left) this.#left.set(request.id, request);
+    for (const id of [...this.#left.keys()].slice(0, -MOST_LEFT)) this.#left.delete(id);
     this.#set({
       requests: requests.map((request) => {
-        const before = known.get(request.id);
-        const shown = { request, asked: at - request.ageMs, ends: at + request.leftMs };
+        const same = known.get(request.id);
+        const before = this.#left.get(request.stale ?? '');
+        const shown = { request, asked: at - request.ageMs, ends: at + request.leftMs, ...(before && { before }) };
         // The same request keeps its object, so that its card is not drawn anew.
-        return before !== undefined && sameShown(before.request, request) ? before : shown;
+        return same !== undefined && sameShown(same.request, request) ? same : shown;
       }),
     });
-    const left = new Set(requests.map(({ id }) => id));
-    for (const { request } of known.values()) if (!left.has(request.id)) await this.#tellWhoAnswered(request);
+    for (const request of left) await this.#tellWhoAnswered(request);
   }
 
   /** Says it if another granter, or another page, answered the request. */

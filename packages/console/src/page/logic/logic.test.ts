@@ -5,6 +5,7 @@ import { anyCharacter } from '../../../../../test/any-character.ts';
 import { answeredText, answersIn } from './answered.ts';
 import { ARM_MS, type Arming, type ArmingEvent, arm, isArmed, unseen } from './arming.ts';
 import { chainOf } from './chain.ts';
+import { changesOf } from './changes.ts';
 import { choicesOf, countOf } from './choices.ts';
 import { linesOf, pairsOf } from './diff.ts';
 import { matches, rowOf } from './ledger.ts';
@@ -110,6 +111,65 @@ test('a diff has every line once in both views', () => {
     { left: { kind: 'out', text: 'older' } },
   ]);
   expect(pairs.flatMap(({ left, right }) => [left, right === left ? undefined : right]).filter(Boolean)).toHaveLength(lines.length); // biome-ignore format: one line
+});
+
+describe('what changed since a request was shown', () => {
+  const card = {
+    kind: 'call' as const,
+    session: 's-abcd1',
+    asker: ['work'],
+    asks: 'notes',
+    why: '',
+    effect: 'replaces “a.txt”',
+    permits: ['this call'],
+    flags: [] as string[],
+  };
+  const text = fc.constantFrom('a', 'b', 'c', 'd');
+  const rows = fc.array(fc.tuple(fc.constantFrom('path', 'data'), text), { maxLength: 5 });
+  const anyCard = fc.record({
+    ...{ kind: fc.constantFrom('call' as const, 'grant' as const), session: text, asker: fc.array(text), asks: text },
+    ...{ why: text, effect: text, permits: fc.array(text), flags: fc.array(text), table: rows },
+    diff: fc.array(text).map((lines) => lines.join('\n')),
+    terms: fc.record({ uses: fc.nat(2) }),
+  });
+
+  test('two cards have no change only if they show the same', () => {
+    fc.assert(
+      fc.property(anyCard, anyCard, (before, after) => {
+        expect(changesOf(before, before)).toEqual([]);
+        for (const part of Object.keys(before) as (keyof typeof before)[]) {
+          const other = { ...before, [part]: after[part] };
+          const inRows = (card: typeof before): string => JSON.stringify([card, ...['path', 'data'].map((name) => card.table.filter(([each]) => each === name))].slice(part === 'table' ? 1 : 0)); // biome-ignore format: one line
+          expect(changesOf(before, other).length === 0).toBe(inRows(before) === inRows(other));
+        }
+      }),
+    );
+  });
+
+  test('the old lines of the change and the new ones are all there, once, and in their order', () => {
+    const some = fc.array(text, { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(some, some, (old, now) => {
+        const changes = changesOf({ ...card, table: [], diff: old.join('\n') }, { ...card, table: [], diff: now.join('\n') }); // biome-ignore format: one line
+        const [went, came] = [
+          changes.flatMap(({ before }) => before ?? []),
+          changes.flatMap(({ after }) => after ?? []),
+        ];
+        const isPartOf = (part: readonly string[], whole: readonly string[]): boolean => {
+          let at = 0;
+          for (const line of whole) if (line === part[at]) at += 1;
+          return at === part.length;
+        };
+        expect(isPartOf(went, old) && isPartOf(came, now)).toBe(true);
+        expect(old.length - went.length).toBe(now.length - came.length);
+      }),
+    );
+    const [path, more] = changesOf(
+      { ...card, table: [['path', '“a”'], ['path', '“b”']] },
+      { ...card, table: [['path', '“a”'], ['path', '“c”'], ['mode', '1']] },
+    ); // biome-ignore format: three rows
+    expect([path, more]).toEqual([{ what: 'path', before: '“b”', after: '“c”' }, { what: 'mode', after: '1' }]); // biome-ignore format: one line
+  });
 });
 
 test('the filter of the ledger finds rows that have all its words, and a line that is no JSON is a row', () => {

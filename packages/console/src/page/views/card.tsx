@@ -10,6 +10,7 @@ import { shortId, timeText } from '../logic/words.ts';
 import type { Model, Shown } from '../model.ts';
 import { Answers } from './answers.tsx';
 import { Diff } from './diff.tsx';
+import { Stale } from './stale.tsx';
 import { Text } from './text.tsx';
 import { useArming, useSeconds } from './use.ts';
 
@@ -51,11 +52,7 @@ export function Card({ shown, model, place, focus }: CardProps): JSX.Element {
           ; it can be answered for {timeText(Math.max(0, ends - time))}
         </p>
       </header>
-      {request.stale !== undefined && (
-        <p class="beware">
-          This replaces {shortId(request.stale)}, which has changed since it was shown. Read it again.
-        </p>
-      )}
+      {request.stale !== undefined && <Stale request={request} before={shown.before} />}
       {request.flags.map((flag) => (
         <p class="beware" key={flag}>
           Beware: <Text of={flag} />

@@ -29,9 +29,16 @@ const Piece = ({ part }: { readonly part: Part }): JSX.Element => {
   }
 };
 
-/** `exact`: a path, a value or a line of a file, whose characters stand in the order in which they are. */
-export function Text({ of, exact = false }: { readonly of: string; readonly exact?: boolean }): JSX.Element {
-  const [whole, setWhole] = useState(false);
+interface TextProps {
+  readonly of: string;
+  /** A path, a value or a line of a file, whose characters stand in the order in which they are. */
+  readonly exact?: boolean;
+  /** It is never cut: something may have changed in its middle. */
+  readonly all?: boolean;
+}
+
+export function Text({ of, exact = false, all = false }: TextProps): JSX.Element {
+  const [whole, setWhole] = useState(all);
   const parts = partsOf(of, whole ? undefined : MOST);
   return (
     <>
