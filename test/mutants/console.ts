@@ -129,4 +129,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (found.length === 0) found.push(change(what, undefined, after[j]));',
     tests: logic,
   },
+  {
+    name: 'console-group-arguments',
+    breaks: 'one answer settles calls with other bytes that are shown alike',
+    file: 'packages/console/src/page/logic/groups.ts',
+    find: 'exactText([call.method, call.args])',
+    replace: 'exactText([call.method])',
+    tests: ['packages/console/src/page/logic/groups.test.ts'],
+  },
+  {
+    name: 'console-group-person',
+    breaks: 'a message about a person in danger is settled together with another one',
+    file: 'packages/console/src/page/logic/groups.ts',
+    find: 'request.personOnly === true || ',
+    replace: '',
+    tests: ['packages/console/src/page/logic/groups.test.ts'],
+  },
+  {
+    name: 'console-group-cut',
+    breaks: 'requests are in one group although a part of them is not shown',
+    file: 'packages/console/src/page/logic/groups.ts',
+    find: "text.includes('⟦cut:')",
+    replace: 'false',
+    tests: ['packages/console/src/page/logic/groups.test.ts'],
+  },
 ];

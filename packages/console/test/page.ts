@@ -72,7 +72,7 @@ export async function consoleScene({
       cap.catch(() => {});
       return cap;
     },
-    async askAs({ secret }, count) {
+    async askAs({ name, secret }, count) {
       const other = await connect<SessionFace>(url, { secret });
       onTestFinished(async () => {
         other.close();
@@ -80,7 +80,7 @@ export async function consoleScene({
       });
       for (let n = 0; n < count; n += 1)
         E(other.bootstrap)
-          .request({ asks: 'notes', terms: { uses: n + 1, for: 60_000 }, why: `${n}` })
+          .request({ asks: 'notes', terms: { uses: n + 1, for: 60_000 }, why: `${name} ${n}` })
           .catch(() => {});
     },
     async askHostile(name, texts) {

@@ -6,6 +6,7 @@
  */
 import type { Grant, Granter, Request, RequestAnswer } from '@hob/host';
 import { E, type Far } from '@hob/vat/peer';
+import { Alike } from './alike.ts';
 import { notify, now, pause, whileSeen } from './drivers/browser.ts';
 import { answeredText } from './logic/answered.ts';
 import { type LedgerRow, type Refused, rowOf } from './logic/ledger.ts';
@@ -28,6 +29,8 @@ export interface Shown {
 
 export interface State {
   readonly requests: readonly Shown[];
+  /** Texts that are equal for requests that one answer can settle, by their ids. */
+  readonly alike: ReadonlyMap<string, string>;
   readonly grants: readonly Grant[];
   /** Grants that ended since the page was opened, the latest first. */
   readonly gone: readonly Grant[];
@@ -47,15 +50,26 @@ const MOST_LEFT = 1000;
 export class Model {
   readonly #granter: Far<Granter>;
   readonly #listeners = new Set<() => void>();
-  #state: State = { requests: [], grants: [], gone: [], sessions: [], lines: [], notice: '', lost: undefined };
+  #state: State = {
+    requests: [],
+    alike: new Map(),
+    grants: [],
+    gone: [],
+    sessions: [],
+    lines: [],
+    notice: '',
+    lost: undefined,
+  };
   #refreshing = false;
   readonly #others: Others;
+  readonly #alike: Alike;
   readonly #left = new Map<string, Request>();
   #reading: Promise<void> | undefined;
 
   constructor(granter: Far<Granter>) {
     this.#granter = granter;
     this.#others = new Others(granter);
+    this.#alike = new Alike(granter);
   }
 
   get state(): State {
@@ -98,6 +112,7 @@ export class Model {
       after = page.at(-1)?.id ?? '';
       if (after === '') break;
     }
+    const alike = await this.#alike.of(requests);
     const at = now();
     const seen = new Set(this.#state.requests.map(({ request }) => request.id));
     if (requests.some(({ id }) => !seen.has(id))) notify(requests.length);
@@ -107,6 +122,7 @@ export class Model {
     for (const request of left) this.#left.set(request.id, request);
     for (const id of [...this.#left.keys()].slice(0, -MOST_LEFT)) this.#left.delete(id);
     this.#set({
+      alike,
       requests: requests.map((request) => {
         const same = known.get(request.id);
         const before = this.#left.get(request.stale ?? '');
@@ -207,6 +223,16 @@ export class Model {
     this.#others.failed(request.id);
     await this.#act('', () => this.#tellWhoAnswered(request));
     return false;
+  }
+
+  /** Gives each of them the answer, with its own digest. One that has changed meanwhile stays in the inbox. */
+  async answerAll(requests: readonly Request[], answer: RequestAnswer, said: string): Promise<void> {
+    const [only] = requests;
+    if (only !== undefined && requests.length === 1) return void (await this.answer(only, answer, said));
+    let done = 0;
+    for (const request of requests) if (await this.answer(request, answer, '')) done += 1;
+    const rest = requests.length - done;
+    this.#set({ notice: rest === 0 ? said : `${done} of ${requests.length} are answered. ${this.#state.notice}` });
   }
 
   revoke(what: { readonly grant: string } | { readonly session: string } | 'all', said: string): Promise<boolean> {

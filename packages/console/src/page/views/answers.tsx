@@ -6,14 +6,16 @@ import { type Choice, choicesOf, countOf } from '../logic/choices.ts';
 import type { Model } from '../model.ts';
 
 interface AnswersProps {
-  readonly request: Request;
+  /** They ask for the same. */
+  readonly requests: readonly [Request, ...Request[]];
   readonly model: Model;
   readonly armed: boolean;
   readonly focus: boolean;
+  /** The short id, or how many. */
   readonly id: string;
 }
 
-export function Answers({ request, model, armed, focus, id }: AnswersProps): JSX.Element {
+export function Answers({ requests, model, armed, focus, id }: AnswersProps): JSX.Element {
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
   const no = useRef<HTMLButtonElement>(null);
@@ -21,9 +23,10 @@ export function Answers({ request, model, armed, focus, id }: AnswersProps): JSX
   useLayoutEffect(() => {
     if (focus && document.activeElement === document.body) no.current?.focus({ preventScroll: true });
   }, [focus]);
+  const is = requests.length === 1 ? 'is' : 'are';
   const say = async (answer: Parameters<Model['answer']>[1], said: string): Promise<void> => {
     setBusy(true);
-    await model.answer(request, answer, said);
+    await model.answerAll(requests, answer, said);
     setBusy(false);
   };
   return (
@@ -34,7 +37,7 @@ export function Answers({ request, model, armed, focus, id }: AnswersProps): JSX
           class="no"
           ref={no}
           disabled={busy}
-          onClick={() => void say({ refuse: why === '' ? 'refused in the console' : why }, `${id} is refused.`)}
+          onClick={() => void say({ refuse: why === '' ? 'refused in the console' : why }, `${id} ${is} refused.`)}
         >
           Refuse {id}
         </button>
@@ -50,9 +53,9 @@ export function Answers({ request, model, armed, focus, id }: AnswersProps): JSX
         </label>
       </div>
       <Approval
-        {...{ request, id, armed }}
+        {...{ requests, id, armed }}
         busy={busy}
-        then={(terms) => void say({ grant: terms }, `${id} is approved.`)}
+        then={(terms) => void say({ grant: terms }, `${id} ${is} approved.`)}
       />
       {!armed && (
         <p class="facts">
@@ -63,12 +66,12 @@ export function Answers({ request, model, armed, focus, id }: AnswersProps): JSX
   );
 }
 
-interface ApprovalProps extends Pick<AnswersProps, 'request' | 'armed' | 'id'> {
+interface ApprovalProps extends Pick<AnswersProps, 'requests' | 'armed' | 'id'> {
   readonly busy: boolean;
   readonly then: (terms: ReturnType<Choice['terms']>) => void;
 }
 
-function Approval({ request, armed, id, busy, then }: ApprovalProps): JSX.Element {
+function Approval({ requests: [request], armed, id, busy, then }: ApprovalProps): JSX.Element {
   const choices = choicesOf(request);
   const [chosen, setChosen] = useState(choices[0]?.id);
   const [typed, setTyped] = useState('');
