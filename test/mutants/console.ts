@@ -153,4 +153,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'false',
     tests: ['packages/console/src/page/logic/groups.test.ts'],
   },
+  {
+    name: 'console-lasting-audited',
+    breaks: 'an answer for a session or until a date leaves no outcomes in the ledger',
+    file: 'packages/console/src/page/logic/choices.ts',
+    find: 'const kept = { audited: true, ',
+    replace: 'const kept = { ',
+    tests: logic,
+  },
+  {
+    name: 'console-until-latest',
+    breaks: 'the page takes a date after the time that was asked for',
+    file: 'packages/console/src/page/logic/choices.ts',
+    find: 'at > least && at <= most',
+    replace: 'at > least',
+    tests: logic,
+  },
+  {
+    name: 'console-session-wider',
+    breaks: 'the page offers a whole session for a request of some minutes',
+    file: 'packages/console/src/page/logic/choices.ts',
+    find: 'time >= longest && {',
+    replace: 'time > 0 && {',
+    tests: logic,
+  },
 ];

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { FsCap } from '@hob/caps-fs';
+import type { Grant } from '@hob/host';
 import { E, type Far } from '@hob/vat';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
@@ -47,6 +48,48 @@ test('a request is shown, approved as it was shown, used, narrowed and revoked, 
   const lines: Record<string, unknown>[] = [];
   for await (const line of at.host.ledger()) lines.push(JSON.parse(line));
   expect(lines.filter(({ k }) => k === 'revoke')).toMatchObject([{ by: 'owner', surface: 'console' }]);
+  expect(errors).toEqual([]);
+});
+
+test('an answer for this session and one until a date are audited, and have the end that the person chose', async () => {
+  const at = await consoleScene();
+  const { page, errors } = await openPage(await at.link(), { viewport: { width: 1100, height: 1400 } });
+  const session = at.request({ terms: { scope: 'permanent' } });
+  const card = page.locator('article.card');
+  await card.getByLabel('This session').check();
+  await card.getByText('It ends with its session, and after 90 days at the latest.').waitFor();
+  await card.getByRole('button', { name: /^Approve/ }).click();
+  const notes = await session;
+  const until = at.request({ terms: { scope: 'permanent', uses: 3 } });
+  const approve = card.getByRole('button', { name: /^Approve/ });
+  await page.waitForFunction(() => document.querySelector('button.yes:not(:disabled)') !== null);
+  await card.getByLabel('Until').check();
+  const when = card.getByLabel('when');
+  // The time as the zone of the browser has it.
+  const local = (days: number): Promise<string> =>
+    page.evaluate((ahead) => {
+      const then = new Date(Date.now() + ahead * 86_400_000);
+      return new Date(then.getTime() - then.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    }, days);
+  for (const days of [-1, 91]) {
+    await when.fill(await local(days));
+    expect(await approve.isDisabled(), `${days} days`).toBe(true);
+  }
+  const date = await local(20);
+  await when.fill(date);
+  await card.getByText('It ends in 20 days.').waitFor();
+  await approve.click();
+  await until;
+  const grants = (await E(at.owner).list({ live: true })) as readonly Grant[];
+  const end = await page.evaluate((typed) => new Date(typed).getTime(), date);
+  expect(grants.find(({ usesLeft }) => usesLeft === 3)?.until).toBe(end);
+  // The outcome of each call is a line of its own.
+  await E(notes).list('.');
+  const kinds: unknown[] = [];
+  for await (const line of at.host.ledger()) kinds.push(JSON.parse(line).k);
+  expect(kinds.filter((kind) => kind === 'result')).toHaveLength(1);
+  await at.session.end();
+  expect(await E(at.owner).list({ live: true })).toEqual([]);
   expect(errors).toEqual([]);
 });
 

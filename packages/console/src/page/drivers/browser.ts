@@ -89,3 +89,6 @@ export const letterSize = (): number => Number.parseFloat(getComputedStyle(docum
 
 /** The time that a person typed, by the zone of the browser, in ms since 1970. NaN if it is none. */
 export const timeOf = (typed: string): number => new Date(typed).getTime();
+
+/** The present by the clock of the machine, in ms since 1970: for dates that a person gives. The host checks them. */
+export const wall = (): number => Date.now();

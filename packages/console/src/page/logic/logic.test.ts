@@ -1,4 +1,5 @@
 /** The rules of the page that need no browser. */
+import type { GrantTerms } from '@hob/host';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyCharacter } from '../../../../../test/any-character.ts';
@@ -6,7 +7,7 @@ import { answeredText, answersIn } from './answered.ts';
 import { ARM_MS, type Arming, type ArmingEvent, arm, isArmed, unseen } from './arming.ts';
 import { chainOf } from './chain.ts';
 import { changesOf } from './changes.ts';
-import { choicesOf, countOf } from './choices.ts';
+import { choicesOf, givenTo } from './choices.ts';
 import { linesOf, pairsOf } from './diff.ts';
 import { matches, rowOf } from './ledger.ts';
 import { partsOf } from './visible.ts';
@@ -81,24 +82,71 @@ describe('arming', () => {
   });
 });
 
-test('no choice is wider than what was asked, and a call has one yes', () => {
-  expect(choicesOf({ kind: 'call' }).map(({ id }) => id)).toEqual(['asked']);
-  const term = fc.option(fc.integer({ min: 1, max: 10_000_000 }), { nil: undefined });
-  fc.assert(
-    fc.property(term, term, fc.nat(20_000), (uses, time, count) => {
-      const terms = { ...(uses !== undefined && { uses }), ...(time !== undefined && { for: time }) };
-      for (const choice of choicesOf({ kind: 'grant', terms })) {
-        const taken = countOf(choice, String(count));
-        if (taken === undefined) continue;
-        const given = choice.terms(taken);
-        expect(given.uses ?? 1).toBeLessThanOrEqual(uses ?? 1000);
-        expect(given.for ?? 1).toBeLessThanOrEqual(time ?? 86_400_000);
-      }
-    }),
-  );
-  const [uses] = choicesOf({ kind: 'grant', terms: {} }).filter(({ id }) => id === 'uses');
-  for (const typed of ['', '0', '-1', '1.5', '1e3', '١', '99999', 'Infinity'])
-    expect(countOf(uses!, typed)).toBe(undefined);
+describe('answers', () => {
+  const wall = 1_800_000_000_000;
+  const day = 86_400_000;
+  const timeOf = (typed: string): number => new Date(typed).getTime();
+  /** The time of a grant on these terms, as the host reads them. */
+  const most = ({ for: ms, until, scope, uses }: GrantTerms): number =>
+    ms ?? (until === undefined ? (scope === undefined && uses === undefined ? 900_000 : 90 * day) : until - wall);
+  const ids = (terms: GrantTerms): readonly string[] => choicesOf({ kind: 'grant', terms }, wall).map(({ id }) => id);
+
+  test('no choice is wider than what was asked, as the host reads both, and a call has one yes', () => {
+    expect(choicesOf({ kind: 'call' }, wall).map(({ id }) => id)).toEqual(['asked']);
+    const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
+    const uses = some(fc.integer({ min: 1, max: 5000 }));
+    const ends = fc.oneof(
+      fc.record({ for: fc.integer({ min: 1, max: 90 * day }) }),
+      fc.record({ until: fc.integer({ min: wall + 1, max: wall + 90 * day }) }),
+      fc.record({ scope: fc.constantFrom('session' as const, 'permanent' as const) }),
+      fc.constant({}),
+    );
+    fc.assert(
+      fc.property(uses, ends, fc.nat(20_000), fc.nat(100 * day), (count, end, number, later) => {
+        const asked: GrantTerms = { ...end, ...(count === undefined ? {} : { uses: count }) };
+        for (const choice of choicesOf({ kind: 'grant', terms: asked }, wall)) {
+          const typed = choice.takes === 'time' ? new Date(wall + later).toISOString() : String(number);
+          const given = givenTo(choice, typed, timeOf);
+          if (given === undefined) continue;
+          const terms = choice.terms(given);
+          expect(terms.uses ?? 1).toBeLessThanOrEqual(count ?? Number.POSITIVE_INFINITY);
+          // One that names no time has the time that was asked.
+          if (terms.for !== undefined || terms.until !== undefined || terms.scope !== undefined)
+            expect(most(terms)).toBeLessThanOrEqual(most(asked));
+        }
+      }),
+    );
+  });
+
+  test('a session, and the longest date, are offered for what was asked as long', () => {
+    for (const terms of [{ scope: 'session' }, { scope: 'permanent' }, { uses: 4 }] as const)
+      expect(ids(terms)).toEqual(expect.arrayContaining(['session', 'until']));
+    for (const terms of [{ for: 600_000 }, { until: wall + 5 * day }, {}]) {
+      expect(ids(terms)).toContain('until');
+      expect(ids(terms)).not.toContain('session');
+    }
+    expect(ids({ for: 60_000 })).toEqual(['asked', 'once', 'uses']);
+    expect(ids({ scope: 'once', for: 60_000 })).toEqual(['asked']);
+  });
+
+  test('an answer for a session or until a date is audited and has an end', () => {
+    for (const choice of choicesOf({ kind: 'grant', terms: { scope: 'permanent', mount: true } }, wall)) {
+      if (choice.id === 'session') expect(choice.terms(0)).toEqual({ scope: 'session', audited: true, mount: true });
+      if (choice.id === 'until')
+        expect(choice.terms(wall + 5)).toEqual({ until: wall + 5, audited: true, mount: true });
+    }
+  });
+
+  test('only a whole number in its range, or a time before the latest one, is taken', () => {
+    const choices = choicesOf({ kind: 'grant', terms: { uses: 50, for: day } }, wall);
+    const of = (id: string, typed: string): number | undefined =>
+      givenTo(choices.find((each) => each.id === id)!, typed, timeOf);
+    for (const typed of ['', '0', '-1', '1.5', '1e3', '١', '99999', '51', 'Infinity']) expect(of('uses', typed)).toBe(undefined); // biome-ignore format: one line
+    expect(of('uses', ' 50 ')).toBe(50);
+    const at = (ms: number): string => new Date(wall + ms).toISOString();
+    for (const typed of ['', 'tomorrow', at(-1), at(0), at(day + 1)]) expect(of('until', typed)).toBe(undefined);
+    expect(of('until', at(day))).toBe(wall + day);
+  });
 });
 
 test('a diff has every line once in both views', () => {

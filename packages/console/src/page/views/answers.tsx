@@ -2,7 +2,9 @@
 import type { Request } from '@hob/host';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Choice, choicesOf, countOf } from '../logic/choices.ts';
+import { timeOf, wall } from '../drivers/browser.ts';
+import { type Choice, choicesOf, givenTo } from '../logic/choices.ts';
+import { dateText, timeText } from '../logic/words.ts';
 import type { Model } from '../model.ts';
 
 interface AnswersProps {
@@ -72,20 +74,21 @@ interface ApprovalProps extends Pick<AnswersProps, 'requests' | 'armed' | 'id'> 
 }
 
 function Approval({ requests: [request], armed, id, busy, then }: ApprovalProps): JSX.Element {
-  const choices = choicesOf(request);
+  const time = wall();
+  const choices = choicesOf(request, time);
   const [chosen, setChosen] = useState(choices[0]?.id);
   const [typed, setTyped] = useState('');
   /** A press that began while the button was armed. */
   const pressed = useRef(false);
   const choice = choices.find((each) => each.id === chosen) ?? choices[0];
-  const count = choice === undefined ? undefined : countOf(choice, typed);
+  const given = choice === undefined ? undefined : givenTo(choice, typed, timeOf);
   const press = (event: Event): void => {
     pressed.current = event.isTrusted && armed && !(event instanceof KeyboardEvent && event.repeat);
   };
   const approve = (): void => {
     const began = pressed.current;
     pressed.current = false;
-    if (began && armed && !busy && choice !== undefined && count !== undefined) then(choice.terms(count));
+    if (began && armed && !busy && choice !== undefined && given !== undefined) then(choice.terms(given));
   };
   return (
     <div class="row">
@@ -97,30 +100,20 @@ function Approval({ requests: [request], armed, id, busy, then }: ApprovalProps)
               type="radio"
               name={`choice-${request.id}`}
               checked={each.id === chosen}
-              onChange={() => setChosen(each.id)}
+              onChange={() => {
+                setChosen(each.id);
+                setTyped('');
+              }}
             />{' '}
             {each.label}
           </label>
         ))}
-        {choice?.most !== undefined && (
-          <label>
-            how many{' '}
-            <input
-              type="text"
-              inputMode="numeric"
-              autocomplete="off"
-              size={5}
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />{' '}
-            (1 to {choice.most})
-          </label>
-        )}
+        {choice !== undefined && <Given {...{ choice, typed, given, time }} then={setTyped} />}
       </fieldset>
       <button
         type="button"
         class="yes"
-        disabled={!armed || busy || count === undefined}
+        disabled={!armed || busy || given === undefined}
         onPointerDown={press}
         onKeyDown={press}
         onClick={approve}
@@ -128,5 +121,55 @@ function Approval({ requests: [request], armed, id, busy, then }: ApprovalProps)
         Approve {id}
       </button>
     </div>
+  );
+}
+
+interface GivenProps {
+  readonly choice: Choice;
+  readonly typed: string;
+  readonly given: number | undefined;
+  /** The present, by the clock of the machine. */
+  readonly time: number;
+  readonly then: (typed: string) => void;
+}
+
+/** The number or the time that the choice takes, and when it ends. */
+function Given({ choice, typed, given, time, then }: GivenProps): JSX.Element {
+  const { takes, most = 0, ends } = choice;
+  return (
+    <>
+      {takes === 'number' && (
+        <label>
+          how many{' '}
+          <input
+            type="text"
+            inputMode="numeric"
+            autocomplete="off"
+            size={5}
+            value={typed}
+            onInput={(event) => then(event.currentTarget.value)}
+          />{' '}
+          (1 to {most})
+        </label>
+      )}
+      {takes === 'time' && (
+        <label>
+          when{' '}
+          <input
+            type="datetime-local"
+            autocomplete="off"
+            value={typed}
+            onInput={(event) => then(event.currentTarget.value)}
+          />{' '}
+          (at the latest {dateText(most)})
+        </label>
+      )}
+      {(ends !== undefined || takes === 'time') && (
+        <p class="facts">
+          {ends ?? (given === undefined ? 'It ends then.' : `It ends in ${timeText(given - time)}.`)} The ledger has the
+          outcome of each call.
+        </p>
+      )}
+    </>
   );
 }
