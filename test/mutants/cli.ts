@@ -60,7 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-suggest-other',
     breaks: 'hob suggest compares the ledger with a manifest that was changed since',
-    file: 'packages/cli/src/verbs/manifest/suggest.ts',
+    file: 'packages/cli/src/daemon/served/suggested.ts',
     find: 'textOfFile(one.file) !== one.text',
     replace: 'one.text === undefined',
     tests: ['packages/cli/src/verbs/manifest/suggest.test.ts'],
@@ -825,5 +825,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: "kind === 'command' || kind === 'shell'",
     replace: "kind === 'command'",
     tests: ['packages/cli/src/daemon/served/sandboxed.test.ts'],
+  },
+  {
+    name: 'cli-suggested-owner',
+    breaks: 'every granter of a host reads lines of its manifest',
+    file: 'packages/cli/src/daemon/served/suggested.ts',
+    find: "granter !== 'owner' || owner === undefined",
+    replace: 'owner === undefined',
+    tests: ['packages/cli/src/daemon/served/suggested.test.ts'],
   },
 ];

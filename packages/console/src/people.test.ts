@@ -6,6 +6,39 @@ import { consoleScene, openBrowser, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
 
+test('what the host proposes is a text to copy: nothing on its room can be pressed but to look again', async () => {
+  const hostile = '<img src=x onerror=alert(1)>\u202e';
+  const diff = `--- hob.yaml\n+++ hob.yaml\n@@ -1 +1 @@\n-  ask: ${hostile}\n+  caps: ${'x'.repeat(900)} <b>end</b>\n`;
+  const asked: string[] = [];
+  const at = await consoleScene({
+    others: ['bob'],
+    suggest: async (granter) => {
+      asked.push(granter);
+      return granter === 'owner' ? { diff, notes: ['tool: it says always_human'] } : undefined;
+    },
+  });
+  await E(at.owner).grant(at.session.id, 'notes', 'notes', { for: 60_000 });
+  const before: unknown = await E(at.owner).list();
+  const browser = await openBrowser();
+  const owner = await openPage(await at.link(), { browser });
+  const bob = await openPage(await at.link('bob'), { browser });
+  for (const { page } of [owner, bob]) await page.getByRole('button', { name: 'Suggestions' }).click();
+  const text = owner.page.locator('pre.proposed');
+  // All of it is there, as text, with the odd character by its number.
+  await text.waitFor();
+  expect(await text.textContent()).toBe(diff.replace('\u202e', '⟨U+202E⟩'));
+  expect(await text.locator('img, b').count()).toBe(0);
+  await owner.page.getByText('tool: it says always_human').waitFor();
+  await bob.page.getByText('This host proposes nothing to you.').waitFor();
+  for (const { page } of [owner, bob]) {
+    expect(await page.locator('main button, main input, main a').allTextContents()).toEqual(['Look again']);
+    await page.getByRole('button', { name: 'Look again' }).click();
+  }
+  await expect.poll(() => asked.toSorted()).toEqual(['bob', 'bob', 'owner', 'owner']);
+  expect(await E(at.owner).list()).toEqual(before);
+  for (const { errors } of [owner, bob]) expect(errors).toEqual([]);
+});
+
 test('two granters of a session have the same card, and the second is told who answered', async () => {
   const at = await consoleScene({ others: ['bob', 'eve'] });
   const asking = at.request({ terms: { uses: 2, for: 600_000 } });

@@ -3,7 +3,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
-import { type Granter, type Host, type NewSession, openHost, type Request, type SessionFace } from '@hob/host';
+import {
+  type Granter,
+  type Host,
+  type HostOptions,
+  type NewSession,
+  openHost,
+  type Request,
+  type SessionFace,
+} from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
 import type { Connected } from '@hob/vat/wire';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -39,13 +47,15 @@ export interface ConsoleScene {
 /** The first of `others` is a granter of the session, too. The rest are granters of none. */
 export async function consoleScene({
   others = [],
+  suggest,
 }: {
   readonly others?: readonly string[];
+  readonly suggest?: HostOptions['suggest'];
 } = {}): Promise<ConsoleScene> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-console-'));
   const root = join(folder, 'root');
   for (const name of ['state', 'root']) mkdirSync(join(folder, name));
-  const host = await openHost({ stateDir: join(folder, 'state') });
+  const host = await openHost({ stateDir: join(folder, 'state'), ...(suggest && { suggest }) });
   const { granter: owner } = await host.addGranter('owner');
   for (const name of others) await host.addGranter(name);
   const session = await host.openSession({ name: 'work', granters: ['owner', ...others.slice(0, 1)] });

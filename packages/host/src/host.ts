@@ -127,7 +127,7 @@ export class LiveHost implements Host {
   }
 
   /** Gives the actors of the host their driver, and starts a grace time for each session entered before. */
-  async start(onRequest: HostOptions['onRequest']): Promise<void> {
+  async start({ onRequest, suggest }: Pick<HostOptions, 'onRequest' | 'suggest'>): Promise<void> {
     const chance = base32(this.#random(5)).slice(0, 4);
     const nameKey = base32(this.#random(20));
     const storeTag = await this.#turn((tables) => {
@@ -147,6 +147,7 @@ export class LiveHost implements Host {
       ledger: this.#granterLedger,
       changes: this.#changes,
       filed: (notice) => onRequest?.(notice),
+      suggested: async (granter) => suggest?.(granter),
       disconnect: (sessions) => this.#sessionsEnded(sessions),
       disconnectEnded: () => this.#disconnectEnded(),
     });

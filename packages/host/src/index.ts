@@ -22,7 +22,7 @@ export type { Code, CodeRun, Printed } from './sessions/code.ts';
 export type { Holding } from './sessions/holdings.ts';
 export type { AskForMore, SessionAnswers, SessionFace } from './sessions/sessions.ts';
 export type { AnswerVerdict, HookedCall, HookedOutcome, HookVerdict } from './state/hooked.ts';
-export type { RequestNotice } from './state/host-powers.ts';
+export type { RequestNotice, SuggestedChange } from './state/host-powers.ts';
 export type { KeptChange, KeptTexts } from './state/kept.ts';
 export type { OwnName } from './state/records.ts';
 export type { CallLevel, GrantTerms, Scope } from './state/terms.ts';

@@ -25,6 +25,7 @@ const hostOptions: OptionNames<HostOptions> = {
   graceMs: true,
   requestMs: true,
   onRequest: true,
+  suggest: true,
   withoutLockdown: true,
   firewall: true,
   definitions: true,
@@ -76,7 +77,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
     const vat = vats.vat('host');
     const hostState = await vat.root('house', () => HostStateActor({}));
     const host = new LiveHost({ stateDir, store, vats, vat, hostState, random, clock, graceMs, requestMs, observe });
-    await host.start(options.onRequest);
+    await host.start(options);
     return host;
   } catch (error) {
     await vats?.close();

@@ -2,12 +2,12 @@
  * The driver that gives the actors of a host what they cannot have in a turn: random numbers, connections,
  * waiting requests and the ledger.
  */
-import { driver, type Store, verifyLedger } from '@hob/vat';
+import { CapError, driver, type Store, verifyLedger } from '@hob/vat';
 import { base32, hashSecret, newSecret } from '@hob/vat/forwarder';
 import type { GranterChanges } from './granters/changes.ts';
 import type { GranterLedger } from './granters/ledger-reader.ts';
 import { hashObjectId } from './sharing/urls.ts';
-import type { HostPowers, RequestNotice } from './state/host-powers.ts';
+import type { HostPowers, RequestNotice, SuggestedChange } from './state/host-powers.ts';
 import type { RequestWaiters } from './state/waiters.ts';
 
 interface PowersOfProcess {
@@ -18,12 +18,13 @@ interface PowersOfProcess {
   readonly ledger: GranterLedger;
   readonly changes: GranterChanges;
   filed(notice: RequestNotice): void;
+  suggested(granter: string): Promise<SuggestedChange | undefined>;
   disconnect(callers: readonly string[]): void;
   disconnectEnded(): Promise<void>;
 }
 
 export function hostPowers(of: PowersOfProcess): object {
-  const { storeTag, random, store, waiters, ledger, changes, filed, disconnect, disconnectEnded } = of;
+  const { storeTag, random, store, waiters, ledger, changes, filed, suggested, disconnect, disconnectEnded } = of;
   return driver<HostPowers>(
     {
       secret: () => {
@@ -40,6 +41,10 @@ export function hostPowers(of: PowersOfProcess): object {
       verify: ([against]) => verifyLedger(store, against === undefined ? {} : { against }),
       wait: ([request, asker, target], call) => waiters.wait(request, asker, target, call),
       filed: ([notice]) => filed(notice),
+      suggested: ([granter]) =>
+        suggested(granter).catch(() => {
+          throw new CapError('unavailable', 'the program of this host could not make a proposal: ask again later');
+        }),
       changed: ([granters]) => changes.changed(granters),
       nextChange: ([granter, since], call) => changes.next(granter, since, call),
       decide: ([request, outcome]) => waiters.decide(request, outcome),

@@ -18,7 +18,7 @@ import type { Grant } from './granters/own-rows.ts';
 import type { StartOptions } from './granters/start.ts';
 import type { ChangeAsker } from './sessions/ask-change.ts';
 import type { CancellableCall } from './sessions/calls.ts';
-import type { RequestNotice } from './state/host-powers.ts';
+import type { RequestNotice, SuggestedChange } from './state/host-powers.ts';
 import type { KeptChange, KeptTexts } from './state/kept.ts';
 
 /** The argument of an agent's program: `npm run agent -- FILE` calls the default export of FILE with it. */
@@ -284,6 +284,11 @@ export interface HostOptions {
    * that joins another one. It is not a look at the request: a call that nobody saw still costs nothing.
    */
   readonly onRequest?: (notice: RequestNotice) => void;
+  /**
+   * Proposes a change of the settings of this program to a granter, as a diff that a person copies. `Granter.suggestions`
+   * returns it.
+   */
+  readonly suggest?: (granter: string) => Promise<SuggestedChange | undefined>;
   /** Decides about each call of a grant before it goes on: `@hob/firewall` makes one. */
   readonly firewall?: CallFirewall;
   /**

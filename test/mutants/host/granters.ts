@@ -138,4 +138,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (name === null)',
     tests: ['packages/host/src/granters/own-names.test.ts'],
   },
+  {
+    name: 'suggested-own-name',
+    breaks: 'a granter is told what the program proposes to another one',
+    file: 'packages/host/src/granters/grants.ts',
+    find: '.suggested(name) as',
+    replace: ".suggested('owner') as",
+    tests: ['packages/host/src/granters/suggested.test.ts'],
+  },
 ];

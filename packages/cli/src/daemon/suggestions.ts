@@ -26,7 +26,7 @@ interface Suggested extends Move {
 }
 
 /** The text of the manifest with the suggestions, and the caps that stay in `ask`, with the reason. */
-interface Suggestions {
+export interface Suggestions {
   readonly text: string;
   readonly moves: readonly Suggested[];
   readonly left: readonly { readonly cap: string; readonly why: string }[];

@@ -4,7 +4,7 @@
  * Promise: a request is asked for as soon as the host says that something has changed. An answer names the digest that
  * was shown. An error of the host becomes a text for the person, and nothing is done again by itself.
  */
-import type { Grant, Granter, Request, RequestAnswer } from '@hob/host';
+import type { Grant, Granter, Request, RequestAnswer, SuggestedChange } from '@hob/host';
 import { E, type Far } from '@hob/vat/peer';
 import { Alike } from './alike.ts';
 import { notify, now, pause, whileSeen } from './drivers/browser.ts';
@@ -36,6 +36,8 @@ export interface State {
   readonly gone: readonly Grant[];
   readonly sessions: readonly SessionRow[];
   readonly lines: readonly LedgerRow[];
+  /** The change of its settings that the host proposes. Undefined until it was asked. */
+  readonly suggested: SuggestedChange | 'none' | undefined;
   /** The message for the person: the outcome of the last act, or an error. */
   readonly notice: string;
   /** Why there is no connection any more. */
@@ -57,6 +59,7 @@ export class Model {
     gone: [],
     sessions: [],
     lines: [],
+    suggested: undefined,
     notice: '',
     lost: undefined,
   };
@@ -207,6 +210,14 @@ export class Model {
   /** Gives a session what it was refused, once and for a quarter of an hour. */
   grantOnce({ session, asks }: Refused, said: string): Promise<boolean> {
     return this.#act(said, () => E(this.#granter).grant(session, asks, asks, { uses: 1, for: 900_000 }));
+  }
+
+  /** Asks the host what it proposes. It is text: this page cannot make the change. */
+  async readSuggestions(): Promise<void> {
+    await this.#act('', async () => {
+      const suggested = (await E(this.#granter).suggestions()) as SuggestedChange | undefined;
+      this.#set({ suggested: suggested ?? 'none' });
+    });
   }
 
   /** The verdict of the host about its whole ledger. */

@@ -17,6 +17,7 @@ import { delegate } from '../sharing/delegation.ts';
 import { disconnectSturdyrefs, mintSturdyref, rotateSturdyref } from '../sharing/sturdyrefs.ts';
 import { acceptancesOf, checkText } from '../state/acceptances.ts';
 import type { Initiator } from '../state/c-list.ts';
+import type { SuggestedChange } from '../state/host-powers.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { lookAgainAt } from '../state/lapsing.ts';
 import type { AcceptanceRecord, AcceptedText, HostTables, OwnName } from '../state/records.ts';
@@ -96,6 +97,11 @@ export interface Granter {
   /** Returns a call that waits as data, for a program that answers. Errors: `no-such-object`. */
   requestedCall(request: string): RequestedCall;
   /**
+   * A change of its settings that the program of this host proposes to this granter, as a diff to copy. Undefined if it
+   * proposes none. No method makes the change.
+   */
+  suggestions(): Promise<SuggestedChange | undefined>;
+  /**
    * Resolves with a number when the requests of its sessions have changed since the number `since`. Without `since`, or
    * with the number of an earlier start of the host, it resolves at once. Errors: `invalid`, `limit`.
    */
@@ -149,8 +155,7 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       delegate(from, petname, to, options = {}) {
         const tables = tablesOf(hostState);
         mine(tables).session(to);
-        if (typeof options !== 'object' || options === null)
-          throw new CapError('invalid', 'the options of delegate are a record such as {uses: 1, as: "notes"}');
+        checkRecord(options, 'the options of delegate are a record such as {uses: 1, as: "notes"}');
         return grantView(tables, delegate(tables, mine(tables).session(from), petname, to, options, initiator));
       },
       list: (filter = {}) => mine(tablesOf(hostState)).list(filter),
@@ -170,8 +175,7 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       },
       mint(sessionId, petname, terms = {}) {
         mine(tablesOf(hostState)).session(sessionId);
-        if (typeof terms !== 'object' || terms === null)
-          throw new CapError('invalid', 'the terms of a sturdyref are a record such as {uses: 1, for: 60000}');
+        checkRecord(terms, 'the terms of a sturdyref are a record such as {uses: 1, for: 60000}');
         const made = mintSturdyref(hostState, sessionId, petname, terms, initiator);
         return E.when(made, ({ grant, sturdyref }) => ({
           grant: grantView(tablesOf(hostState), grant),
@@ -202,6 +206,8 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       end: (id, why = '') =>
         endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
       requestedCall: (request) => requestedCall(hostState, isGranter(name), request),
+      suggestions: () =>
+        E(powersOf(tablesOf(hostState))).suggested(name) as unknown as Promise<SuggestedChange | undefined>,
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),
       changed: (since = 0) => nextChange(hostState, name, since),
       answer: (request, said) => answerRequest(hostState, isGranter(name), initiator, request, said),
@@ -216,6 +222,10 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
     };
   },
 );
+
+function checkRecord(given: unknown, shape: string): void {
+  if (typeof given !== 'object' || given === null) throw new CapError('invalid', shape);
+}
 
 /** In a turn. Errors: `invalid`, `limit`. */
 function nextChange(hostState: HostState, granter: string, since: number): Promise<number> {

@@ -18,6 +18,14 @@ export interface RequestNotice {
   readonly leftMs: number;
 }
 
+/** A change that a person may make by hand, because of what was granted again and again. Nothing is changed by it. */
+export interface SuggestedChange {
+  /** A unified diff. Empty if nothing is proposed. */
+  readonly diff: string;
+  /** What stays as it is, and why: a line each. */
+  readonly notes: readonly string[];
+}
+
 export interface HostPowers {
   /** A new secret and its hash. Only the hash is stored. */
   secret(): { readonly secret: string; readonly hash: string };
@@ -37,6 +45,8 @@ export interface HostPowers {
   nextChange(granter: string, since: number): number;
   /** Tells the program that runs the host. */
   filed(notice: RequestNotice): void;
+  /** Asks the program that runs the host. */
+  suggested(granter: string): SuggestedChange | undefined;
   decide(request: string, verdict: RequestOutcome): void;
   /** For each request: whether an asker that is still connected waits, and how many wait in all. */
   waiting(requests: readonly string[]): readonly { readonly there: boolean; readonly count: number }[];

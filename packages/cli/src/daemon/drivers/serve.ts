@@ -7,7 +7,7 @@
  */
 import { consoleLink, consolePages } from '@hob/console';
 import type { JudgeRunner } from '@hob/firewall';
-import { type Granter, type Host, openHost, type RequestNotice, sentinelHome } from '@hob/host';
+import { type Granter, type Host, type HostOptions, openHost, type RequestNotice, sentinelHome } from '@hob/host';
 import {
   endWithProcess,
   granterSocket,
@@ -33,6 +33,7 @@ import { type RunsGate, runsGate, Schedules } from '../runs/schedules.ts';
 import { servedCard } from '../served/card.ts';
 import { definitions } from '../served/definitions.ts';
 import { checkSandbox } from '../served/sandboxed.ts';
+import { suggestedTo } from '../served/suggested.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { servedFirewall } from '../served-firewall.ts';
 import { servedGranters } from '../served-granters.ts';
@@ -95,11 +96,13 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const told = openTelling(tell, note);
   let judge: JudgeRunner | undefined;
   let blank = (text: string): string => text;
+  let suggest: HostOptions['suggest'];
   const { firewall, offered } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
   const gate = runsGate();
   const host = await openHost({
     stateDir: state,
     onRequest: (notice) => asked(notice, told, judge),
+    suggest: async (granter) => suggest?.(granter),
     definitions,
     ...(firewall && { firewall }),
     ...(sentinel && { sentinel }),
@@ -128,14 +131,12 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     removeCopies(folder);
     const backup = copier(folder, (copy) => host.backup(copy));
     const served: Served = { read, sessions, wishes, log: log.write };
+    const what = async () => ({ files: read.texts, offers: await sessions.offers() });
+    suggest = (to) => suggestedTo(to, { owner: granters.owner, manifest: read.file, served: what });
     const daemon = daemonOf({
       open: (name, below) => openServed(served, name, below),
       wishes: () => wishes.rows(),
-      served: async () => ({ files: read.texts, offers: await sessions.offers() }),
-      host,
-      granters,
-      status,
-      backup,
+      ...{ served: what, host, granters, status, backup },
       console: async () => consoleLink(url, (await host.entryCode('owner')).code),
       secrets: secrets.store,
       agents: agentsFolder(state),

@@ -2,7 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import type { Granter } from '@hob/host';
+import { connect, E } from '@hob/vat';
+import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../../../test/needs.ts';
 import { agentIn, type HobHome, hobHome, MANIFEST, type Running } from '../../../test/hob.ts';
 
@@ -94,6 +96,28 @@ test('what was granted again and again is printed as a diff that compiles, with 
     readFileSync(file, 'utf8').replace('"k":"deny"', '"k":"dent"').replace('"k":"approve"', '"k":"approvf"'),
   );
   expect((await hob.run('suggest', '--ledger', file, '--manifest', manifest)).err).toContain('is no whole ledger');
+}, 400_000);
+
+test('the page of the console gets the same diff, and none once the manifest is another one', async () => {
+  const hob = hobHome();
+  const manifest = join(hob.folder, 'config/hob.yaml');
+  await hob.serve();
+  const agent = start(hob);
+  await grantAgain(hob, agent, [YES, YES, YES, YES, YES]);
+  const { diff } = await hob.json<Said>('suggest');
+  expect(diff).not.toBe('');
+  const url = new URL((await hob.json<{ link: string }>('console')).link);
+  const page = await connect<Granter>(`ws://127.0.0.1:${url.port}`, { secret: url.hash.slice('#k='.length) });
+  onTestFinished(async () => {
+    page.close();
+    await page.closed;
+  });
+  expect(await E(page.bootstrap).suggestions()).toEqual({ diff, notes: [] });
+  writeFileSync(manifest, `${readFileSync(manifest, 'utf8')}# other\n`);
+  expect(await E(page.bootstrap).suggestions()).toEqual({
+    diff: '',
+    notes: [expect.stringContaining('is not what the host serves')],
+  });
 }, 400_000);
 
 test('a refusal begins the count anew', async () => {

@@ -10,12 +10,13 @@ import { Ledger } from './ledger.tsx';
 import { Picture } from './picture.tsx';
 import { Refused } from './refused.tsx';
 import { Sessions } from './sessions.tsx';
+import { Suggestions } from './suggestions.tsx';
 import { Text } from './text.tsx';
 import { useModel } from './use.ts';
 
-const ROOMS = ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Ledger'] as const;
+const ROOMS = ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Suggestions', 'Ledger'] as const;
 type Room = (typeof ROOMS)[number];
-const VIEWS = { Inbox, Grants, Sessions, Picture, Refused, Ledger } as const;
+const VIEWS = { Inbox, Grants, Sessions, Picture, Refused, Suggestions, Ledger } as const;
 
 export function Frame({ model }: { readonly model: Model }): JSX.Element {
   const state = useModel(model);
