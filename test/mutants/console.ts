@@ -177,4 +177,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'time > 0 && {',
     tests: logic,
   },
+  {
+    name: 'console-once-name',
+    breaks: 'what was refused cannot be granted once if the session had a cap of that name before',
+    file: 'packages/console/src/page/logic/ledger.ts',
+    find: 'if (!used.has(name)) return name;',
+    replace: 'return name;',
+    tests: logic,
+  },
 ];

@@ -9,7 +9,7 @@ import { E, type Far } from '@hob/vat/peer';
 import { Alike } from './alike.ts';
 import { notify, now, pause, whileSeen } from './drivers/browser.ts';
 import { answeredText } from './logic/answered.ts';
-import { type LedgerRow, type Refused, rowOf } from './logic/ledger.ts';
+import { freeName, type LedgerRow, type Refused, rowOf } from './logic/ledger.ts';
 import { Others } from './others.ts';
 
 export interface SessionRow {
@@ -209,7 +209,10 @@ export class Model {
 
   /** Gives a session what it was refused, once and for a quarter of an hour. */
   grantOnce({ session, asks }: Refused, said: string): Promise<boolean> {
-    return this.#act(said, () => E(this.#granter).grant(session, asks, asks, { uses: 1, for: 900_000 }));
+    return this.#act(said, () => {
+      const petname = freeName(asks, session, this.#state.lines);
+      return E(this.#granter).grant(session, petname, asks, { uses: 1, for: 900_000 });
+    });
   }
 
   /** Asks the host what it proposes. It is text: this page cannot make the change. */

@@ -197,3 +197,17 @@ export function refusedOf(rows: readonly LedgerRow[], most = 20): readonly Refus
 export function lastUses(rows: readonly LedgerRow[]): ReadonlyMap<string, number> {
   return new Map(rows.flatMap(({ kind, grant, at }) => (kind === 'call' && grant !== undefined && at !== undefined ? [[grant, at]] : []))); // biome-ignore format: one line
 }
+
+/** A name that was never bound in the session, because no name is bound twice: “notes”, “notes-2”, “notes-3”. */
+export function freeName(asks: string, session: string, lines: readonly LedgerRow[]): string {
+  const used = new Set(
+    lines.flatMap((line) => {
+      const { petname } = line.kind === 'grant' && line.session === session ? fieldsOf(line.text) : {};
+      return typeof petname === 'string' ? [petname] : [];
+    }),
+  );
+  for (let n = 1; ; n += 1) {
+    const name = n === 1 ? asks : `${asks.slice(0, 50)}-${n}`;
+    if (!used.has(name)) return name;
+  }
+}

@@ -9,7 +9,7 @@ import { chainOf } from './chain.ts';
 import { changesOf } from './changes.ts';
 import { choicesOf, givenTo } from './choices.ts';
 import { linesOf, pairsOf } from './diff.ts';
-import { matches, rowOf } from './ledger.ts';
+import { freeName, matches, rowOf } from './ledger.ts';
 import { partsOf } from './visible.ts';
 import { shortId, timeText } from './words.ts';
 
@@ -226,6 +226,13 @@ test('the filter of the ledger finds rows that have all its words, and a line th
   expect(matches(row, 'GRANT g003')).toBe(true);
   expect(matches(row, 'grant g004')).toBe(false);
   expect(rowOf('nonsense').kind).toBe('?');
+});
+
+test('a name that was bound in the session is not given again, and one of another session is free', () => {
+  const bound = (session: string, petname: string, k = 'grant') =>
+    rowOf(JSON.stringify({ seq: 1, k, session, petname }));
+  const lines = [bound('a', 'notes'), bound('a', 'notes-2'), bound('b', 'notes-3'), bound('a', 'notes-3', 'revoke')];
+  expect(['a', 'b', 'c'].map((session) => freeName('notes', session, lines))).toEqual(['notes-3', 'notes', 'notes']);
 });
 
 test('only an answer in the ledger says who answered, not another line about the request', () => {

@@ -39,6 +39,8 @@ export function Answers({ requests, model, armed, focus, id }: AnswersProps): JS
           class="no"
           ref={no}
           disabled={busy}
+          // A key that is held down for another card answers this one in no way.
+          onKeyDown={(event) => event.repeat && event.preventDefault()}
           onClick={() => void say({ refuse: why === '' ? 'refused in the console' : why }, `${id} ${is} refused.`)}
         >
           Refuse {id}
