@@ -22,6 +22,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'setTimeout'],
     why: 'the time limit of a model, and marks around words of the agent that nobody guesses',
   },
+  'packages/acp/src/drivers/sdk.ts': {
+    powers: ['@agentclientprotocol/sdk', 'setImmediate'],
+    why: 'speaks ACP over the streams that it is given',
+  },
   'packages/a2a/src/drivers/sign.ts': { powers: ['@a2a-js/sdk', 'jose', 'node:crypto'], why: 'signs an agent card' },
   'packages/a2a/src/drivers/skill-files.ts': { powers: ['node:fs'], why: 'reads the skills of an agent card' },
   'packages/cli/src/drivers/card.ts': {
