@@ -36,22 +36,21 @@ export function optionsOf({ kind, digest, terms = {} }: Asked): readonly Option[
     },
   ];
   if (kind === 'call') return [yes('allow_once', 'Allow this call once', 'allow_once', {}), ...no];
-  const unlimited = terms.uses === undefined && terms.scope !== 'once';
-  const whole = unlimited && terms.for === undefined && terms.until === undefined;
+  const { uses, for: ms, until, scope } = terms;
+  const isOnce = scope === 'once' || uses === 1;
+  const isWhole = uses === undefined && ms === undefined && until === undefined;
+  const fits = !isOnce && (uses ?? FIVE.uses) >= FIVE.uses && (ms ?? FIVE.for) >= FIVE.for && until === undefined;
   return [
     yes('allow_once', 'Allow one use', 'allow_once', { uses: 1, ...timeOf(terms) }),
-    ...((terms.uses ?? FIVE.uses) >= FIVE.uses && (terms.for ?? FIVE.for) >= FIVE.for && terms.scope !== 'once'
-      ? [yes('allow_five', 'Allow 5 uses within 15 minutes', 'allow_always', FIVE)]
-      : []),
-    ...(whole && terms.scope !== undefined
+    ...(fits ? [yes('allow_five', 'Allow 5 uses within 15 minutes', 'allow_always', FIVE)] : []),
+    ...(isWhole && (scope === 'session' || scope === 'permanent')
       ? [yes('allow_session', 'Allow until this session ends', 'allow_always', { scope: 'session' })]
+      : isOnce
+        ? []
+        : [yes('allow_asked', `Allow as asked: ${timesOf(terms)}, ${lastsOf(terms)}`, 'allow_always', terms)]),
+    ...(isWhole && scope === 'permanent'
+      ? [yes('allow_always', 'Allow for 90 days, each call in the ledger', 'allow_always', { scope })]
       : []),
-    ...(whole && terms.scope === 'permanent'
-      ? [yes('allow_always', 'Allow for 90 days, each call in the ledger', 'allow_always', { scope: 'permanent' })]
-      : []),
-    ...(whole
-      ? []
-      : [yes('allow_asked', `Allow as asked: ${timesOf(terms)}, ${lastsOf(terms)}`, 'allow_always', terms)]),
     ...no,
   ];
 }
@@ -64,16 +63,15 @@ function timeOf({ for: ms, until, scope, uses }: Terms): Terms {
   return scope !== undefined || uses !== undefined ? { scope: 'session' } : {};
 }
 
-const timesOf = ({ uses, scope }: Terms): string =>
-  scope === 'once' || uses === 1 ? 'one use' : uses === undefined ? 'any number of calls' : `${uses} uses`;
+const timesOf = ({ uses }: Terms): string => (uses === undefined ? 'any number of calls' : `${uses} uses`);
 
-function lastsOf({ for: ms, until }: Terms): string {
-  if (ms !== undefined)
-    return ms % MINUTE === 0 && ms < 120 * MINUTE
-      ? `within ${ms / MINUTE} minutes`
-      : `within ${Math.ceil(ms / 3_600_000)} hours`;
+function lastsOf({ for: ms, until, scope, uses }: Terms): string {
   if (until !== undefined) return 'until the date below';
-  return 'until this session ends';
+  const time = ms ?? (scope === undefined && uses === undefined ? FIVE.for : undefined);
+  if (time === undefined) return 'until this session ends';
+  return time < 120 * MINUTE
+    ? `within ${Math.ceil(time / MINUTE)} minutes`
+    : `within ${Math.ceil(time / 3_600_000)} hours`;
 }
 
 /** The answer that an editor's outcome stands for; undefined if it is none of them. */

@@ -49,6 +49,7 @@ export interface World {
   readonly works: NewSession[];
   readonly said: string[];
   readonly folder: string;
+  readonly url: string;
   readonly wrapped: Promise<void>;
   path(name: string): string;
   file(name: string): string;
@@ -155,7 +156,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   });
   await editor.agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
   return {
-    ...{ host, granter, editor, agents, works, said, folder, wrapped },
+    ...{ host, granter, editor, agents, works, said, folder, url, wrapped },
     path: (name) => join(root, name),
     file: (name) => readFileSync(join(root, name), 'utf8'),
     write: (name, text) => writeFileSync(join(root, name), text),
