@@ -18,6 +18,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   host: async () => (await import('./verbs/host/host.ts')).hostVerb,
   workspace: async () => (await import('./verbs/host/workspace.ts')).workspace,
   start: async () => (await import('./verbs/host/start.ts')).start,
+  acp: async () => (await import('./verbs/host/acp.ts')).acp,
   mcp: async () => (await import('./verbs/host/mcp.ts')).mcp,
   recipe: async () => (await import('./verbs/host/recipe.ts')).recipe,
   status: async () => (await import('./verbs/host/status.ts')).status,

@@ -1,5 +1,5 @@
 /** The object that `hob serve` offers over the granter's socket, beside the granter itself. */
-import { type Host, type KeptTexts, type ToolHost, toolHostOf } from '@hob/host';
+import { type Granter, type Host, type KeptTexts, type ToolHost, toolHostOf } from '@hob/host';
 import type { LayerName } from '@hob/manifest';
 import { CapError, E, type Far } from '@hob/vat';
 import { shortId } from '../line/ids.ts';
@@ -93,6 +93,10 @@ export interface Daemon {
    * `Host.entryCode`.
    */
   console(): Promise<string>;
+  /** The real paths of the directories that sessions may hold, by petname. */
+  places(): Promise<Readonly<Record<string, string>>>;
+  /** The granter `editor`, whose requests an editor shows. Undefined if the manifest does not name it. */
+  editor(): Promise<Far<Granter> | undefined>;
   /** The secrets of the state, sealed. */
   secrets(): Promise<KeptTexts>;
   /** Errors: those of `Host.kept`. */
@@ -123,6 +127,7 @@ interface DaemonParts {
   readonly status: DaemonStatus;
   readonly backup: () => Promise<string>;
   readonly console: () => Promise<string>;
+  readonly places: () => Readonly<Record<string, string>>;
   readonly secrets: SecretStore;
   /** The folder of the runs of agent hosts, in the state. */
   readonly agents: string;
@@ -182,6 +187,8 @@ export function daemonOf(parts: DaemonParts): Daemon {
       log('a link to the console was made');
       return await link();
     },
+    places: async () => parts.places(),
+    editor: async () => granters.editor,
     secrets: () => secrets.read(),
     changeSecrets: (change) => secrets.change(change),
     async tools() {

@@ -7,7 +7,7 @@
 import type { Granter, Host } from '@hob/host';
 import type { Plan } from '@hob/manifest';
 import { CapError, type Far } from '@hob/vat';
-import { grantersOf, makerOf, OWNER } from '../plan/names.ts';
+import { EDITOR, grantersOf, makerOf, OWNER } from '../plan/names.ts';
 import { allRequests } from './find.ts';
 
 /** A granter of the manifest, for a person. */
@@ -23,6 +23,8 @@ export interface ServedGranters {
   readonly maker: Far<Granter>;
   /** Undefined if `owner` is no granter of the sessions. */
   readonly owner: Far<Granter> | undefined;
+  /** Whoever sits at an editor that runs `hob acp`. Undefined if the manifest does not name it. */
+  readonly editor: Far<Granter> | undefined;
   rows(): readonly GranterRow[];
   /** Errors: `invalid` (no granter of the manifest has that name, or it is `owner`). */
   secret(name: string): Promise<string>;
@@ -40,7 +42,7 @@ export async function servedGranters(
   const names = grantersOf(plan);
   for (const name of names) {
     const { secret } = await host.ensureGranter(name);
-    if (secret !== undefined && name !== OWNER)
+    if (secret !== undefined && name !== OWNER && name !== EDITOR)
       say(`hob: the granter ${name} is new: hob granter secret ${name} --secret-to FILE makes the secret for --url`);
   }
   const owner = names.includes(OWNER) ? account : undefined;
@@ -49,9 +51,11 @@ export async function servedGranters(
       `hob: only ${names.join(', ')} can see, answer and revoke what these sessions hold: not the user of the socket`,
     );
   const maker = await host.granter(makerOf(plan));
+  const editor = names.includes(EDITOR) ? await host.granter(EDITOR) : undefined;
   return {
     maker,
     owner,
+    editor,
     rows: () => names.map((name) => ({ name, by: name === OWNER ? 'socket' : 'secret' })),
     async secret(name) {
       if (name === OWNER || !names.includes(name))

@@ -12,6 +12,9 @@ export const petnameOf = (name: string): string =>
 /** The granter whom the socket of a host belongs to. */
 export const OWNER = 'owner';
 
+/** The granter who sits at an editor: `hob acp` reaches it over the socket of the host. */
+export const EDITOR = 'editor';
+
 /** The granters of the sessions of a plan: those who see them, answer their requests and revoke their grants. */
 export const grantersOf = ({ granters = [OWNER] }: Pick<Plan, 'granters'>): readonly string[] => [
   ...new Set(granters.map(petnameOf)),

@@ -99,6 +99,17 @@ export class PlanSessions {
     this.#net = new ProgramNet(host, makerOf(plan), this.#secrets);
   }
 
+  /** The real paths of the directories of the plan, by petname. Scratch folders have none that lasts. */
+  places(): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      Object.values(this.#plan.caps).flatMap((cap) => {
+        const root = cap.kind === 'fs' ? this.#roots[cap.directory.root] : undefined;
+        if (cap.kind !== 'fs' || root === undefined) return [];
+        return [[petnameOf(cap.name), cap.directory.path === '' ? root : `${root}/${cap.directory.path}`]];
+      }),
+    );
+  }
+
   /** Notes about servers and secrets for the person who starts the host. */
   get notes(): readonly string[] {
     return [...this.#servers.notes, ...this.#secrets.notes];

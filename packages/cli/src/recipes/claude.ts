@@ -12,6 +12,12 @@ export const claude: Recipe = {
   toolName: (verb) => `mcp__${SERVER}__${verb}`,
   tolerated: {},
   needsModelName: false,
+  acp: {
+    ownArgs: 'left out',
+    server: 'given',
+    // Else the mode is auto, in which two more requests to the model judge each call, and it has 27 tools of its own.
+    meta: { claudeCode: { options: { tools: [], settingSources: [], strictMcpConfig: true, permissionMode: 'default', allowedTools: [`mcp__${SERVER}`] } } }, // biome-ignore format: one line
+  },
   closes: [
     '--tools "" takes away all tools of its own, --disable-slash-commands its skills and commands',
     '--strict-mcp-config starts no MCP server but Hob’s, whatever .mcp.json says',

@@ -15,6 +15,7 @@ export const gemini: Recipe = {
   toolName,
   tolerated: {},
   needsModelName: false,
+  acp: { ownArgs: 'kept', server: 'configured' },
   closes: [
     'tools.core names Hob’s tools only, so that none of its own is offered',
     '--admin-policy denies every tool but Hob’s, above all settings, flags and files of a workspace',

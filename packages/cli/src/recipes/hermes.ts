@@ -12,6 +12,7 @@ export const hermes: Recipe = {
   toolName: (verb) => `mcp__${SERVER}__${verb}`,
   tolerated: {},
   needsModelName: true,
+  noAcp: 'over ACP it has fifteen tools of its own, which no setting takes away',
   noBox: 'its installation has its own place in its files, and a box puts a program elsewhere',
   closes: [
     'platform_toolsets: the toolset of Hob’s server and no other, on each platform that Hermes has',

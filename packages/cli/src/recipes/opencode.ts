@@ -15,6 +15,7 @@ export const opencode: Recipe = {
   toolName: (verb) => `${SERVER}_${verb}`,
   tolerated: {},
   needsModelName: true,
+  acp: { ownArgs: 'kept', server: 'configured' },
   closes: [
     'permission "*": "deny" takes away all tools of its own',
     'enabled_providers: no model but the one behind the relay, not even those that OpenCode brings along',

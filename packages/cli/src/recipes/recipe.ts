@@ -70,6 +70,17 @@ export interface Recipe {
   readonly setUpInBox?: (places: Places) => SetUp;
   /** The reason why there is no box for it. */
   readonly noBox?: string;
+  /** How it works for an editor, over ACP. Undefined if it does not. */
+  readonly acp?: {
+    /** The arguments of `setUp` are for another program than the one that speaks ACP. */
+    readonly ownArgs: 'kept' | 'left out';
+    /** The server of Hob is in the configuration, or each new session gets it. */
+    readonly server: 'configured' | 'given';
+    /** `_meta` of each new session, without which it would have tools of its own. */
+    readonly meta?: object;
+  };
+  /** The reason why it does not. */
+  readonly noAcp?: string;
   /** Beside the files of `setUp`. */
   readonly made?: readonly MadeFile[];
 }

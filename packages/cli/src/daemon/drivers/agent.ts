@@ -52,21 +52,23 @@ export async function withEntry<T>(
   }
 }
 
-/** As `--mcp-config` of agent hosts takes it. It names the file of the secret, and not the secret. */
-const mcpConfig = (url: string, secretFile: string): object => ({
-  mcpServers: {
-    hob: {
-      command: process.execPath,
-      args: [
-        ...process.execArgv,
-        // Each agent pays for one such process. It takes a third less memory, and is as fast.
-        '--max-semi-space-size=1',
-        fileURLToPath(new URL('../../main.ts', import.meta.url)),
-        ...['mcp', '--url', url, '--secret-file', secretFile],
-      ],
-    },
-  },
+/** The command of Hob’s server of MCP. It names the file of the secret, and not the secret. */
+export const mcpServer = (
+  url: string,
+  secretFile: string,
+): { readonly command: string; readonly args: readonly string[] } => ({
+  command: process.execPath,
+  args: [
+    ...process.execArgv,
+    // Each agent pays for one such process. It takes a third less memory, and is as fast.
+    '--max-semi-space-size=1',
+    fileURLToPath(new URL('../../main.ts', import.meta.url)),
+    ...['mcp', '--url', url, '--secret-file', secretFile],
+  ],
 });
+
+/** As `--mcp-config` of agent hosts takes it. */
+const mcpConfig = (url: string, secretFile: string): object => ({ mcpServers: { hob: mcpServer(url, secretFile) } });
 
 /** Aborted by the first signal that would end this process. A second one ends it. */
 export function untilSignal(): AbortSignal {

@@ -137,6 +137,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
       open: (name, below) => openServed(served, name, below),
       wishes: () => wishes.rows(),
       ...{ served: what, host, granters, status, backup },
+      places: () => sessions.places(),
       console: async () => consoleLink(url, (await host.entryCode('owner')).code),
       secrets: secrets.store,
       agents: agentsFolder(state),

@@ -42,8 +42,38 @@ const MOST_SERVERS = 16;
 /** Without a terminal a program in a box gets these variables, and PATH is the box's. */
 const PASSED: readonly string[] = ['TERM', 'COLORTERM', 'NO_COLOR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LC_MESSAGES'];
 
+/** A host that runs in its box. */
+export interface BoxedHost {
+  readonly job: Far<SentJob>;
+  /** The directories that it sees, by their places in the box. */
+  readonly rights: Readonly<Record<string, 'ro' | 'rw'>>;
+  /** For the person, if it offered its model a foreign tool. */
+  refused(): string | undefined;
+  /** Ends it. */
+  close(): Promise<void>;
+}
+
 /** Returns the host's exit code, or `FOREIGN_TOOL`. Errors: `Mistake`, and those of the sandbox. */
 export async function runBoxed(recipe: Recipe, run: BoxRun): Promise<number> {
+  const doors = process.stdin.isTTY && process.stdout.isTTY ? carryTerminal : undefined;
+  const { job, enter, refused, close } = await startBoxed(recipe, run, doors);
+  try {
+    const code = await carried(job, enter);
+    const why = refused();
+    if (why === undefined) return code;
+    run.say(why);
+    return FOREIGN_TOOL;
+  } finally {
+    await close();
+  }
+}
+
+/** Starts it. `terminal` carries a terminal through a door. Errors: `Mistake`, and those of the sandbox. */
+export async function startBoxed(
+  recipe: Recipe,
+  run: BoxRun,
+  carry?: typeof carryTerminal,
+): Promise<BoxedHost & { readonly enter: (() => () => void) | undefined }> {
   const { ownTools, say, modelName = 'default' } = run;
   const folder = newFolder(run.state);
   const [home, doors] = [join(folder, 'home'), join(folder, 'doors')];
@@ -58,6 +88,11 @@ export async function runBoxed(recipe: Recipe, run: BoxRun): Promise<number> {
         .catch(() => {})
     );
   const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    end('KILL');
+    for (const each of closing.reverse()) await each();
+    removeFolder(folder);
+  };
   try {
     for (const made of [home, join(home, 'tmp'), doors]) mkdirSync(made, { mode: 0o700 });
     const relay = await openRelay({
@@ -75,7 +110,7 @@ export async function runBoxed(recipe: Recipe, run: BoxRun): Promise<number> {
     openSecretFile(secretFile).write(run.entry.secret);
     const server = [...run.server, '--url', run.entry.url, '--secret-file', secretFile];
     closing.push(await openServerDoor(socketIn(doors, 'hob'), server));
-    const terminal = process.stdin.isTTY && process.stdout.isTTY ? await carryTerminal(socketIn(doors, 'terminal')) : undefined; // biome-ignore format: one line
+    const terminal = await carry?.(socketIn(doors, 'terminal'));
     if (terminal !== undefined) closing.push(terminal.close);
     const places = { home: HOME, start: '/', model: relay.url, modelName, server: [NODE, ...QUIET, `${OURS}/${basename(ours('door'))}`, `${DOORS}/hob`] }; // biome-ignore format: one line
     const setUp = (ownTools ? recipe.setUpInBox : recipe.setUp)?.(places);
@@ -110,14 +145,13 @@ export async function runBoxed(recipe: Recipe, run: BoxRun): Promise<number> {
     const started = await E(run.box).start(order);
     job = started.job;
     for (const line of told(started.rights, started.left, ownTools)) say(line);
-    const code = await carried(job, terminal?.enter);
-    if (foreign === undefined) return code;
-    say(refusal(recipe, foreign));
-    return FOREIGN_TOOL;
-  } finally {
-    end('KILL');
-    for (const close of closing.reverse()) await close();
-    removeFolder(folder);
+    return {
+      ...{ job, rights: started.rights, enter: terminal?.enter, close },
+      refused: () => (foreign === undefined ? undefined : refusal(recipe, foreign)),
+    };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 

@@ -40,8 +40,25 @@ export interface RecipeRun {
   readonly say: (text: string) => void;
 }
 
-/** Returns the host's exit code, or `FOREIGN_TOOL`. Errors: `Mistake` (the host cannot be run, the address is wrong). */
-export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number> {
+/** A host that is ready to be started. */
+export interface ReadyHost {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  /** Empty, and nobody writes there. */
+  readonly cwd: string;
+  /** The command of Hob’s server of MCP for this session. */
+  readonly server: readonly string[];
+  /** Aborted when the host offers its model a foreign tool. */
+  readonly end: AbortSignal;
+  /** For the person, if it did. */
+  refused(): string | undefined;
+  /** Once the host has ended. */
+  close(): Promise<void>;
+}
+
+/** Makes the home of a host, its relay and its configuration. Errors: `Mistake`. */
+export async function readyHost(recipe: Recipe, run: RecipeRun): Promise<ReadyHost> {
   const end = new AbortController();
   let foreign: readonly string[] | undefined;
   const relay = await openRelay({
@@ -55,6 +72,10 @@ export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number>
     say: run.say,
   });
   const folder = newFolder(run.state);
+  const close = async (): Promise<void> => {
+    await relay.close();
+    removeFolder(folder);
+  };
   try {
     const places = { home: join(folder, 'home'), start: join(folder, 'empty') };
     for (const made of [places.home, join(places.home, 'tmp'), places.start]) mkdirSync(made, { mode: 0o700 });
@@ -70,18 +91,28 @@ export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number>
     const cwd = places.start;
     writeFiles(places.home, await makeFiles(recipe, { program, modelName, cwd, env: { ...kept, ...own } }));
     writeFiles(places.home, files);
-    const code = await runProgram(program, [...args, ...rest], {
+    return {
+      ...{ program, args: [...args, ...rest], cwd, server, end: end.signal, close },
       env: { ...kept, ...passed(recipe.keys), ...own },
-      cwd,
-      ownGroup: true,
-      end: end.signal,
-    });
-    if (foreign === undefined) return code;
-    run.say(refusal(recipe, foreign));
+      refused: () => (foreign === undefined ? undefined : refusal(recipe, foreign)),
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Returns the host's exit code, or `FOREIGN_TOOL`. Errors: `Mistake` (the host cannot be run, the address is wrong). */
+export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number> {
+  const { program, args, env, cwd, end, refused, close } = await readyHost(recipe, run);
+  try {
+    const code = await runProgram(program, args, { env, cwd, ownGroup: true, end });
+    const why = refused();
+    if (why === undefined) return code;
+    run.say(why);
     return FOREIGN_TOOL;
   } finally {
-    await relay.close();
-    removeFolder(folder);
+    await close();
   }
 }
 

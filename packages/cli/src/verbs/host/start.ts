@@ -2,12 +2,8 @@
 import type { Far } from '@hob/vat';
 import type { Daemon, OpenedEntry, Starter } from '../../daemon/daemon.ts';
 import { shortId } from '../../line/ids.ts';
-import { Mistake } from '../../line/mistake.ts';
 import { STATE } from '../../line/options.ts';
 import { type Given, isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
-
-/** How often a session is opened while others take its name. */
-const MOST_TRIES = 20;
 
 /** `hob start` */
 export const start: Verb = {
@@ -59,10 +55,11 @@ export const start: Verb = {
   async run(given, { say }) {
     const { driverOf, E } = await import('@hob/vat');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
-    const { runAgent, untilSignal } = await import('../../daemon/drivers/agent.ts');
+    const { untilSignal } = await import('../../daemon/drivers/agent.ts');
     const { layerTexts } = await import('../../drivers/layers.ts');
     const { pause } = await import('../../drivers/pause.ts');
-    const byRecipe = await recipeRun(given, say);
+    const { openNamed } = await import('../../sessions/open-named.ts');
+    const runIn = await runnerOf(given, say);
     const name = textOf(given, 'name') ?? 'agent';
     const layers = layerTexts(listOf(given, 'layer'));
     return await withDaemon(given, async ({ daemon }) => {
@@ -74,25 +71,13 @@ export const start: Verb = {
           .catch(() => 0);
       const over = Promise.withResolvers<void>();
       const starter = driverOf<Starter>({ ended: () => over.promise });
-      const names = async (): Promise<ReadonlySet<string>> => new Set((await E(daemon).names()) as readonly string[]);
-      const open = async (tries = 1): Promise<OpenedEntry> => {
-        const tried = freeName(name, await names());
-        try {
-          return (await E(daemon).open(tried, starter as unknown as Starter, layers)) as OpenedEntry;
-        } catch (error) {
-          // Another hob start may have taken the name meanwhile, which is `invalid`.
-          if (tries === MOST_TRIES || (error as { readonly code?: unknown }).code !== 'invalid') throw error;
-          if (!(await names()).has(tried)) throw error;
-          return await open(tries + 1);
-        }
-      };
-      const entry = await open();
+      const entry = await openNamed(daemon, { name, starter: starter as unknown as Starter, layers });
       for (const text of entry.said) say(text);
       const label = shortId('S', entry.id);
       say(`hob: session ${label}`);
       const end = (reached: Far<Daemon>): Promise<unknown> => E(reached).end(entry.id);
       try {
-        const code = await (byRecipe === undefined ? runAgent(given.operands, entry) : byRecipe(entry));
+        const code = await runIn(entry);
         const left = isGiven(given, 'discardDrafts') ? 0 : await drafts(entry.id);
         if (left > 0) {
           // Before the line that tells of Ctrl-C.
@@ -114,40 +99,17 @@ export const start: Verb = {
   },
 };
 
-/** How the program is run by a recipe or in a box; undefined if neither was asked for. Errors: `Mistake`. */
-async function recipeRun(
-  given: Given,
-  say: (text: string) => void,
-): Promise<((entry: OpenedEntry) => Promise<number>) | undefined> {
-  const [named, inBox] = [textOf(given, 'recipe'), isGiven(given, 'box')];
-  const [modelUrl, modelName] = [textOf(given, 'modelUrl'), textOf(given, 'model')];
-  if (named === undefined && !inBox) {
-    if (modelUrl !== undefined || modelName !== undefined)
-      throw new Mistake('--model-url and --model go with --recipe or --box', 2);
-    return undefined;
+/** How the program is run. Errors: `Mistake`. */
+async function runnerOf(given: Given, say: (text: string) => void): Promise<(entry: OpenedEntry) => Promise<number>> {
+  const { hostRun } = await import('../../recipes/drivers/host-run.ts');
+  const { recipe, inBox, ownTools, run } = hostRun(given, say);
+  if (recipe === undefined) {
+    const { runAgent } = await import('../../daemon/drivers/agent.ts');
+    return (entry) => runAgent(given.operands, entry);
   }
-  const { recipeFor, recipeOf } = await import('../../recipes/all.ts');
-  const { VERBS } = await import('../../recipes/our-verbs.ts');
-  const { ownCommand } = await import('../../drivers/own-code.ts');
-  const { stateOf } = await import('../../drivers/places.ts');
-  const recipe = named === undefined ? recipeFor(given.operands[0] ?? '') : recipeOf(named);
-  const address = modelUrl ?? recipe.model;
-  if (!URL.canParse(address)) throw new Mistake('--model-url is no address: write https://HOST/PATH', 2);
-  if (recipe.needsModelName && modelName === undefined)
-    throw new Mistake(`${recipe.program} has the name of its model in its configuration: name it with --model`, 2);
-  if (named !== undefined && recipe.notTight !== undefined) say(`hob: this recipe is not tight: ${recipe.notTight}`);
-  const run = {
-    words: given.operands,
-    state: stateOf(given),
-    server: [...ownCommand(), 'mcp'],
-    verbs: VERBS,
-    upstream: new URL(address),
-    ...(modelName === undefined ? {} : { modelName }),
-    say,
-  };
   if (inBox) {
     const { runBoxed } = await import('../../recipes/drivers/box.ts');
-    return (entry) => runBoxed(recipe, { ...run, entry, box: entry.box, ownTools: named === undefined }); // biome-ignore format: one line
+    return (entry) => runBoxed(recipe, { ...run, entry, box: entry.box, ownTools });
   }
   const { runRecipe } = await import('../../recipes/drivers/run.ts');
   return (entry) => runRecipe(recipe, { ...run, entry });
@@ -156,12 +118,4 @@ async function recipeRun(
 /** The session has ended already. Any other error is thrown again. */
 function isGone(error: unknown): void {
   if ((error as { readonly code?: unknown }).code !== 'no-such-object') throw error;
-}
-
-/** Sessions that are open at once have different names. */
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  for (let n = 1; ; n += 1) {
-    const tried = n === 1 ? name : `${name}-${n}`;
-    if (!taken.has(tried)) return tried;
-  }
 }
