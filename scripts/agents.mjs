@@ -32,6 +32,9 @@ const AGENTS = {
   opencode: { size: '355 MB', link: ['node_modules/opencode-ai', 'postinstall.mjs'] },
   codex: { size: '290 MB' },
   gemini: { size: '100 MB' },
+  // Without the programs of the hosts that they bring along: those above are used.
+  'acp-claude': { size: '40 MB', program: 'claude-agent-acp', omits: 'optional' },
+  'acp-codex': { size: '10 MB', program: 'codex-acp', omits: 'optional' },
 };
 export const AGENT_NAMES = Object.keys(AGENTS);
 
@@ -48,7 +51,7 @@ function folderOf(name) {
 /** `{program}`, an absolute path; or `{missing}`: why there is none. Looks, installs nothing. */
 export function agentProgram(name) {
   const folder = folderOf(name);
-  const program = join(folder, 'node_modules', '.bin', name);
+  const program = join(folder, 'node_modules', '.bin', AGENTS[name].program ?? name);
   if (existsSync(join(folder, 'hob-stamp')) && existsSync(program)) return { program };
   return { missing: `needs the agent host ${name} in .toolchain/ (${lastReason(name)})` };
 }
@@ -89,9 +92,17 @@ async function install(name) {
     rmSync(join(folders, old), { recursive: true, force: true });
   mkdirSync(folder);
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(pins(name), file), join(folder, file));
-  const [within, script] = AGENTS[name].link ?? [];
+  const { omits, link } = AGENTS[name];
+  const [within, script] = link ?? [];
   // `npm ci` refuses a lockfile without the packages of other systems, and registries do not have them all.
-  const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const options = [
+    '--no-save',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    ...(omits === undefined ? [] : [`--omit=${omits}`]),
+  ];
   const fault =
     (await runs('npm', ['install', ...options], folder)) ??
     unpinned(folder) ??

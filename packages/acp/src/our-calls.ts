@@ -26,7 +26,7 @@ export function enriched(
 ): { readonly update: Fields; readonly known: Known | undefined } {
   const verb = verbOf(update['title']) ?? known?.verb;
   if (verb === undefined) return { update, known };
-  const input = inputOf(update['rawInput']) ?? known?.input ?? {};
+  const input = inputOf(update['rawInput']) ?? inputIn(contentOf(update)) ?? known?.input ?? {};
   const { cap, path } = input;
   const named = typeof cap === 'string' && typeof path === 'string' ? { cap, path } : undefined;
   const at = named === undefined ? undefined : editorPath(named.cap, named.path);
@@ -58,6 +58,18 @@ function inputOf(raw: unknown): Fields | undefined {
   return (
     typeof within === 'object' && within !== null ? within : typeof args === 'object' && args !== null ? args : raw
   ) as Fields;
+}
+
+/** Others write the arguments as the text of the call. */
+function inputIn(content: readonly unknown[]): Fields | undefined {
+  const [first] = content as readonly { readonly content?: { readonly text?: unknown } }[];
+  const text = first?.content?.text;
+  if (typeof text !== 'string' || !text.startsWith('{"cap":')) return undefined;
+  try {
+    return JSON.parse(text) as Fields;
+  } catch {
+    return undefined;
+  }
 }
 
 const contentOf = ({ content }: Fields): readonly unknown[] => (Array.isArray(content) ? content : []);

@@ -46,6 +46,8 @@ export interface WrapOptions {
   readonly open: () => Promise<Work>;
   /** The granter `editor`, if the sessions name it: its requests are shown in the editor. */
   readonly granter?: Far<EditorGranter>;
+  /** Ends all sessions when it is aborted, as the end of the editor does. */
+  readonly end?: AbortSignal;
   /** Tells the person, outside of the protocol. */
   readonly say: (line: string) => void;
 }

@@ -20,7 +20,9 @@ const MOST_SESSIONS = 32;
 /** Serves the editor until it closes. Errors: none. */
 export async function wrap(options: WrapOptions): Promise<void> {
   const wrapper = new Wrapper(options);
-  await wrapper.closed;
+  const { end } = options;
+  const ended = new Promise<void>((resolve) => end?.addEventListener('abort', () => resolve(), { once: true }));
+  await Promise.race([wrapper.closed, ended]);
   await wrapper.end();
 }
 
@@ -65,6 +67,7 @@ class Wrapper {
     const all = [...this.#sessions.values(), ...(this.#spare === undefined ? [] : [this.#spare])];
     await Promise.all(all.map((session) => session.stop().catch(() => {})));
     await Promise.all([...this.#works].map((work) => work.end().catch(() => {})));
+    this.#editor.close();
   }
 
   #of(session: string): AgentSession | undefined {

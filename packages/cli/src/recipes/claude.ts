@@ -15,6 +15,7 @@ export const claude: Recipe = {
   acp: {
     ownArgs: 'left out',
     server: 'given',
+    passed: ['CLAUDE_CODE_EXECUTABLE'],
     // Else the mode is auto, in which two more requests to the model judge each call, and it has 27 tools of its own.
     meta: { claudeCode: { options: { tools: [], settingSources: [], strictMcpConfig: true, permissionMode: 'default', allowedTools: [`mcp__${SERVER}`] } } }, // biome-ignore format: one line
   },

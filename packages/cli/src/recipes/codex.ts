@@ -19,7 +19,7 @@ export const codex: Recipe = {
     read_mcp_resource: 'the same',
   }, // biome-ignore format: one line each
   needsModelName: true,
-  acp: { ownArgs: 'left out', server: 'configured' },
+  acp: { ownArgs: 'left out', server: 'configured', passed: ['CODEX_PATH'] },
   closes: [
     'model_catalog_json: the entries of the models without apply_patch, code mode, search for tools, sub-agents and a shell; no other setting reaches those',
     'features: no shell, image viewer, sub-agents, goals, apps, plugins, hooks, browser, and the like',

@@ -78,6 +78,8 @@ export interface Recipe {
     readonly server: 'configured' | 'given';
     /** `_meta` of each new session, without which it would have tools of its own. */
     readonly meta?: object;
+    /** More variables of the person that it gets. */
+    readonly passed?: readonly string[];
   };
   /** The reason why it does not. */
   readonly noAcp?: string;

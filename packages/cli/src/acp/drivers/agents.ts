@@ -11,7 +11,7 @@ import type { OpenedEntry } from '../../daemon/daemon.ts';
 import { mcpServer, withEntry } from '../../daemon/drivers/agent.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { HostRun } from '../../recipes/drivers/host-run.ts';
-import { readyHost } from '../../recipes/drivers/run.ts';
+import { passed, readyHost } from '../../recipes/drivers/run.ts';
 import { type Recipe, SERVER } from '../../recipes/recipe.ts';
 import { ofChild, ofJob } from './pipes.ts';
 
@@ -64,12 +64,12 @@ async function bare(
 }
 
 async function byRecipe({ run }: HostRun, recipe: Recipe, entry: OpenedEntry): Promise<Agent> {
-  const { acp = { ownArgs: 'kept', server: 'configured' } as const } = recipe;
+  const { acp = NO_ACP } = recipe;
   const host = await readyHost(recipe, { ...run, entry });
   const [, ...own] = run.words;
   const args = acp.ownArgs === 'kept' ? host.args : own;
   try {
-    const child = await spawned(host.program, args, host.env, host.cwd);
+    const child = await spawned(host.program, args, { ...host.env, ...passed(acp.passed ?? []) }, host.cwd);
     const { stop, ...rest } = running(child);
     host.end.addEventListener('abort', () => void stop(), { once: true });
     const closed = rest.ended.then(async () => {
@@ -115,6 +115,9 @@ async function boxed({ run, ownTools }: HostRun, recipe: Recipe, entry: OpenedEn
     asks: 'allowed',
   };
 }
+
+/** It is refused before (`checkAcp`). */
+const NO_ACP: NonNullable<Recipe['acp']> = { ownArgs: 'kept', server: 'configured' };
 
 /** As `session/new` takes it. */
 const serverOf = ({ command, args }: { readonly command: string; readonly args: readonly string[] }): object => ({

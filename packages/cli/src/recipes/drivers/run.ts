@@ -116,7 +116,8 @@ export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number>
   }
 }
 
-const passed = (names: readonly string[]): Readonly<NodeJS.ProcessEnv> =>
+/** The variables of the person’s environment with these names. */
+export const passed = (names: readonly string[]): Readonly<NodeJS.ProcessEnv> =>
   Object.fromEntries(names.map((name) => [name, process.env[name]]));
 
 /** Writes the files of a recipe below `folder`, for their owner only. Existing ones stay: `wx`. */

@@ -1,7 +1,8 @@
 /** The recipe for Gemini CLI, with the real release and a scripted model. */
-import { promisesOf } from '../../../test/agents/promises.ts';
+import { acpPromisesOf } from '../../../test/agents/acp-promises.ts';
+import { type PromisedHost, promisesOf } from '../../../test/agents/promises.ts';
 
-promisesOf({
+const host: PromisedHost = {
   name: 'gemini',
   path: '',
   key: 'GEMINI_API_KEY',
@@ -39,4 +40,7 @@ promisesOf({
     { name: 'read_mcp_resource', args: { uri: `file://${outside}` } },
     { name: 'complete_task', args: {} },
   ],
-});
+};
+
+promisesOf(host);
+acpPromisesOf(host, ['gemini', '--acp', '-m', 'gemini-2.5-pro']);

@@ -1,5 +1,6 @@
 /** The recipe for OpenCode, with the real release and a scripted model. */
-import { promisesOf } from '../../../test/agents/promises.ts';
+import { acpPromisesOf } from '../../../test/agents/acp-promises.ts';
+import { type PromisedHost, promisesOf } from '../../../test/agents/promises.ts';
 
 const PROVIDER = (url: string): string =>
   JSON.stringify({
@@ -14,7 +15,7 @@ const PROVIDER = (url: string): string =>
     },
   });
 
-promisesOf({
+const host: PromisedHost = {
   name: 'opencode',
   path: '/v1',
   key: 'OPENAI_API_KEY',
@@ -51,4 +52,7 @@ promisesOf({
     { name: 'invalid', args: { tool: 'bash', error: 'x' } },
     { name: 'evil', args: {} },
   ],
-});
+};
+
+promisesOf(host);
+acpPromisesOf(host, ['opencode', 'acp']);

@@ -39,12 +39,13 @@ export const acp: Verb = {
     'hob acp -- hermes acp',
   ],
   codes: {
-    0: 'the editor closed',
+    0: 'the editor closed, or a signal ended it',
     1: 'no host serves the state, a layer has mistakes, or the agent cannot be run',
   },
   hardened: true,
   async run(given, { say }) {
     const { wrap } = await import('@hob/acp');
+    const { untilSignal } = await import('../../daemon/drivers/agent.ts');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const { openNamed } = await import('../../sessions/open-named.ts');
     const { layerTexts } = await import('../../drivers/layers.ts');
@@ -68,6 +69,7 @@ export const acp: Verb = {
             start: (entry) => startAgent(how, entry),
           }),
         ...(granter === undefined ? {} : { granter }),
+        end: untilSignal(),
         say,
       });
       return 0;
