@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
+import { agentProgram } from '../../../../test/probes.ts';
 import { recipeOf } from '../../src/recipes/all.ts';
 import { type Editor, editorOf } from '../acp-editor.ts';
 import { type HobHome, hobHome, Running } from '../hob.ts';
@@ -34,7 +35,7 @@ interface Scene {
 
 async function scene(
   host: PromisedHost,
-  words: readonly string[],
+  { words, adapter }: AcpAgent,
   how: readonly string[],
   next: (asked: Asked) => Say | Promise<Say>,
 ): Promise<Scene> {
@@ -42,10 +43,12 @@ async function scene(
   const model = await scriptedModel(next);
   await hob.serve();
   const program = programOf(host.name);
+  const adapted = adapter === undefined ? program : (agentProgram(adapter.name).program ?? '');
   const env = {
     ...hob.env,
-    PATH: `${dirname(program)}${delimiter}${hob.env['PATH']}`,
+    PATH: `${dirname(adapted)}${delimiter}${dirname(program)}${delimiter}${hob.env['PATH']}`,
     [host.key]: 'key-of-the-person',
+    ...(adapter === undefined ? {} : { [adapter.variable]: program }),
   };
   const [first = '', ...rest] = hob.words;
   const granted = join(hob.folder, 'config/project');
@@ -77,18 +80,32 @@ async function closed({ hob, running, editor }: Scene): Promise<void> {
   while (processesWith(agents).length > 0) await new Promise((done) => setTimeout(done, 50));
 }
 
-/** Adds the tests of one host to the file that calls it. `words` is the agent as an editor would start it. */
-export function acpPromisesOf(host: PromisedHost, words: readonly string[]): void {
-  const test = requires(host.name, 'userns', 'git');
+/** An agent as an editor would start it. */
+interface AcpAgent {
+  readonly words: readonly string[];
+  /** An adapter in front of the host, and the variable with which it finds the host. */
+  readonly adapter?: {
+    readonly name: 'acp-claude' | 'acp-codex';
+    readonly need: 'acpClaude' | 'acpCodex';
+    readonly variable: string;
+  };
+}
+
+/** Adds the tests of one host to the file that calls it. */
+export function acpPromisesOf(host: PromisedHost, agent: AcpAgent): void {
+  const { adapter } = agent;
+  const test = requires(host.name, ...(adapter === undefined ? [] : [adapter.need]), 'userns', 'git');
   const { tolerated } = recipeOf(host.name);
 
   test(
     'for an editor: the model has the verbs of Hob alone; its calls are shown with kind and place, and a change is asked for in the editor',
     async () => {
       let ambient: readonly Call[] = [];
-      const at = await scene(host, words, ['--recipe', host.name], ({ turn, results }) => {
+      let isChanging = false;
+      const at = await scene(host, agent, ['--recipe', host.name], ({ turn, results }) => {
         if (turn === 0) return { calls: [...ambient, { name: '*read', args: { cap: 'src', path: 'a.txt' } }] };
-        if (turn === 1) {
+        if (!isChanging) {
+          isChanging = true;
           expect(results.join()).toContain('one');
           return { calls: [{ name: '*edit', args: { cap: 'src', path: 'a.txt', old: 'one', new: 'two' } }] };
         }
@@ -127,12 +144,12 @@ export function acpPromisesOf(host: PromisedHost, words: readonly string[]): voi
   );
 
   const { shell } = host;
-  if (shell !== undefined)
+  if (shell !== undefined && adapter === undefined)
     test(
       'for an editor, in a box: its own tools act in the directories of its session alone',
       async () => {
         let look = '';
-        const at = await scene(host, words, ['--box'], ({ turn, offered }) =>
+        const at = await scene(host, agent, ['--box'], ({ turn, offered }) =>
           turn === 0 ? { calls: [shell(look, offered)] } : { text: 'DONE' },
         );
         const outside = join(at.hob.folder, 'outside.txt');

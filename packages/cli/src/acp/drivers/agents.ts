@@ -65,7 +65,8 @@ async function bare(
 
 async function byRecipe({ run }: HostRun, recipe: Recipe, entry: OpenedEntry): Promise<Agent> {
   const { acp = NO_ACP } = recipe;
-  const host = await readyHost(recipe, { ...run, entry });
+  const [named] = Object.values(passed(acp.passed ?? [])).filter((path) => path !== undefined);
+  const host = await readyHost(recipe, { ...run, entry, ...(acp.ownArgs === 'kept' ? {} : { own: named ?? recipe.program }) }); // biome-ignore format: one line
   const [, ...own] = run.words;
   const args = acp.ownArgs === 'kept' ? host.args : own;
   try {

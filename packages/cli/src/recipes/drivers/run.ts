@@ -25,6 +25,8 @@ export const FOREIGN_TOOL = 125;
 export interface RecipeRun {
   /** The host's program and the person's arguments for it. */
   readonly words: readonly string[];
+  /** The host’s own program, if that of `words` is an adapter in front of it. */
+  readonly own?: string;
   /** The state of Hob. */
   readonly state: string;
   /** The session's address and secret. */
@@ -89,7 +91,8 @@ export async function readyHost(recipe: Recipe, run: RecipeRun): Promise<ReadyHo
     const kept = passed(PASSED);
     const own = { HOME: places.home, TMPDIR: join(places.home, 'tmp'), ...env };
     const cwd = places.start;
-    writeFiles(places.home, await makeFiles(recipe, { program, modelName, cwd, env: { ...kept, ...own } }));
+    const maker = run.own ?? program;
+    writeFiles(places.home, await makeFiles(recipe, { program: maker, modelName, cwd, env: { ...kept, ...own } }));
     writeFiles(places.home, files);
     return {
       ...{ program, args: [...args, ...rest], cwd, server, end: end.signal, close },

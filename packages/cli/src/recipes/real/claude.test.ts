@@ -1,7 +1,8 @@
 /** The recipe for Claude Code, with the real release and a scripted model. */
-import { promisesOf } from '../../../test/agents/promises.ts';
+import { acpPromisesOf } from '../../../test/agents/acp-promises.ts';
+import { type PromisedHost, promisesOf } from '../../../test/agents/promises.ts';
 
-promisesOf({
+const host: PromisedHost = {
   name: 'claude',
   path: '',
   key: 'ANTHROPIC_API_KEY',
@@ -39,4 +40,10 @@ promisesOf({
     { name: 'LSP', args: { operation: 'hover' } },
     { name: 'ScheduleWakeup', args: { delaySeconds: 60, reason: 'x', prompt: 'x' } },
   ],
+};
+
+promisesOf(host);
+acpPromisesOf(host, {
+  words: ['claude-agent-acp'],
+  adapter: { name: 'acp-claude', need: 'acpClaude', variable: 'CLAUDE_CODE_EXECUTABLE' },
 });

@@ -1,7 +1,8 @@
 /** The recipe for Codex CLI, with the real release and a scripted model. */
-import { promisesOf } from '../../../test/agents/promises.ts';
+import { acpPromisesOf } from '../../../test/agents/acp-promises.ts';
+import { type PromisedHost, promisesOf } from '../../../test/agents/promises.ts';
 
-promisesOf({
+const host: PromisedHost = {
   name: 'codex',
   path: '/v1',
   key: 'OPENAI_API_KEY',
@@ -53,7 +54,10 @@ promisesOf({
     { name: 'read_mcp_resource', args: { server: 'hob', uri: `file://${outside}` } },
     { name: 'read_mcp_resource', args: { server: 'codex_apps', uri: `file://${outside}` } },
   ], // biome-ignore format: one line each
-});
+};
+
+promisesOf(host);
+acpPromisesOf(host, { words: ['codex-acp'], adapter: { name: 'acp-codex', need: 'acpCodex', variable: 'CODEX_PATH' } }); // biome-ignore format: one line
 
 function patch(file: string): string {
   return `*** Begin Patch\n*** Add File: ${file}\n+x\n*** End Patch\n`;

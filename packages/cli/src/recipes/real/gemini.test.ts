@@ -43,4 +43,4 @@ const host: PromisedHost = {
 };
 
 promisesOf(host);
-acpPromisesOf(host, ['gemini', '--acp', '-m', 'gemini-2.5-pro']);
+acpPromisesOf(host, { words: ['gemini', '--acp', '-m', 'gemini-2.5-pro'] });

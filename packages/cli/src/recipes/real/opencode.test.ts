@@ -55,4 +55,4 @@ const host: PromisedHost = {
 };
 
 promisesOf(host);
-acpPromisesOf(host, ['opencode', 'acp']);
+acpPromisesOf(host, { words: ['opencode', 'acp'] });
