@@ -465,6 +465,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['AbortSignal.timeout', 'node:child_process', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: 'runs the agent of a scheduled run, with its task as the standard input',
   },
+  'packages/cli/src/acp/drivers/agents.ts': {
+    powers: ['node:child_process', 'process', 'setTimeout'],
+    why: 'starts the agents of an editor, and ends them with all that they began',
+  },
+  'packages/cli/src/acp/drivers/pipes.ts': {
+    powers: ['node:stream', 'process'],
+    why: 'the streams of the editor, and of its agents',
+  },
   'packages/cli/src/recipes/drivers/relay.ts': {
     powers: ['node:crypto', 'node:http', 'node:https'],
     why: 'the relay between an agent host and its model: listens on loopback, and calls the model',

@@ -1,5 +1,6 @@
 /** Every mutant of the repository. Add a row to the file of its package; `vat` and `host` have a file for each folder. */
 import { MUTANTS as a2a } from './a2a.ts';
+import { MUTANTS as acp } from './acp.ts';
 import { MUTANTS as bridgePython } from './bridge-python.ts';
 import { MUTANTS as capsFs } from './caps-fs.ts';
 import { MUTANTS as capsNet } from './caps-net.ts';
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...bridgePython,
   ...packing,
   ...tools,
+  ...acp,
   ...mcp,
   ...mcpServers,
   ...cli,

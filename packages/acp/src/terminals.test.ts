@@ -91,13 +91,13 @@ test('no terminal without a shell, none of another session, and at most sixteen'
 });
 
 test('words of an agent stay words: nothing in an argument, a variable or a directory is a command of the shell', () => {
-  const root = '/work';
+  const root = '/ws';
   const evil = "'; touch /x; echo '";
   expect(commandText({ command: 'a b', args: [evil] }, root)).toBe("'a b' ''\\''; touch /x; echo '\\'''");
   expect(commandText({ command: 'x', env: [{ name: 'A', value: evil }] }, root)).toBe(
     "export A=''\\''; touch /x; echo '\\'''; x",
   );
-  expect(commandText({ command: 'x', cwd: `/work/${evil}` }, root)).toBe("cd ''\\''; touch /x; echo '\\''' && x");
+  expect(commandText({ command: 'x', cwd: `/ws/${evil}` }, root)).toBe("cd ''\\''; touch /x; echo '\\''' && x");
   for (const name of ['A;touch', 'A B', '', '1A', 'A=B', 'A\n']) {
     expect(() => commandText({ command: 'x', env: [{ name, value: '' }] }, root)).toThrow(/names of variables/);
   }

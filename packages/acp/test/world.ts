@@ -28,6 +28,8 @@ export interface ScriptedAgent {
   /** What it got for `session/new`. */
   given: Readonly<Record<string, unknown>>;
   crash(): void;
+  /** Bytes that the SDK would not send. */
+  inject(text: string): Promise<void>;
 }
 
 export interface Editor {
@@ -39,6 +41,8 @@ export interface Editor {
   /** The answer to the next permission; `cancelled` at first. */
   answer: (request: RequestPermissionRequest, signal: AbortSignal) => unknown;
   close(): void;
+  /** Bytes that the SDK would not send. */
+  inject(text: string): Promise<void>;
 }
 
 export interface World {
@@ -74,6 +78,14 @@ export interface WorldOptions {
 }
 
 export const tick = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+async function injected({ output }: Pipe, text: string): Promise<void> {
+  // The SDK holds the writer while it writes a message.
+  while (output.locked) await tick();
+  const writer = output.getWriter();
+  await writer.write(Buffer.from(text));
+  writer.releaseLock();
+}
 
 /** As the end of a process does. */
 function hangUp(connection: { close(): void }, { output }: Pipe): void {
@@ -187,6 +199,7 @@ function openEditor(pipe: Pipe): Editor {
     others: [],
     answer: () => ({ outcome: { outcome: 'cancelled' } }),
     close: () => hangUp(connection, pipe),
+    inject: (text) => injected(pipe, text),
   };
   app.onNotification('session/update', ({ params }) => void editor.updates.push(params));
   app.onRequest('session/request_permission', async ({ params, signal }) => {
@@ -215,6 +228,7 @@ function startAgent({ asks = 'allowed', script, pipe: other }: WorldOptions, age
       hangUp(connection, theirs);
       over.resolve();
     },
+    inject: (text) => injected(theirs, text),
   };
   agents.push(scripted);
   app.onRequest('initialize', () => ({

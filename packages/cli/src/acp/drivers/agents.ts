@@ -39,15 +39,13 @@ async function started(how: HostRun, entry: OpenedEntry): Promise<Agent> {
   return how.inBox ? await boxed(how, how.recipe, entry) : await byRecipe(how, how.recipe, entry);
 }
 
+/** For the person who starts an agent as it is. */
+const KEEPS = 'hob: this agent keeps its own tools, and the authority of your user: --recipe or --box takes them away';
+
 /** It keeps all that it has, and gets Hob's server besides. */
-async function bare(
-  {
-    run: {
-      words: [program = '', ...args],
-    },
-  }: HostRun,
-  entry: OpenedEntry,
-): Promise<Agent> {
+async function bare({ run: { words, say } }: HostRun, entry: OpenedEntry): Promise<Agent> {
+  const [program = '', ...args] = words;
+  say(KEEPS);
   const begun = Promise.withResolvers<Agent>();
   const over = withEntry(entry, async ({ variables }) => {
     const child = await spawned(program, args, { ...process.env, ...variables }, undefined);

@@ -43,7 +43,7 @@ const MOST_SERVERS = 16;
 const PASSED: readonly string[] = ['TERM', 'COLORTERM', 'NO_COLOR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LC_MESSAGES'];
 
 /** A host that runs in its box. */
-export interface BoxedHost {
+interface BoxedHost {
   readonly job: Far<SentJob>;
   /** The directories that it sees, by their places in the box. */
   readonly rights: Readonly<Record<string, 'ro' | 'rw'>>;
@@ -80,16 +80,10 @@ export async function startBoxed(
   const keys = standIns(recipe.keys);
   let job: Far<SentJob> | undefined;
   let foreign: readonly string[] | undefined;
-  const end = (signal: 'TERM' | 'KILL'): void =>
-    void (
-      job &&
-      E(job)
-        .signal(signal)
-        .catch(() => {})
-    );
+  const kill = (): void => void (job && E(job).signal('KILL').catch(() => {})); // biome-ignore format: one line
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    end('KILL');
+    kill();
     for (const each of closing.reverse()) await each();
     removeFolder(folder);
   };
@@ -100,7 +94,7 @@ export async function startBoxed(
       wire: recipe.wire,
       ...(ownTools
         ? { foreignIn: toolsOfProvider }
-        : { foreignIn: foreignTo(recipe, run.verbs), onForeign: (tools: readonly string[]) => { foreign = tools; end('KILL'); } }), // biome-ignore format: one line
+        : { foreignIn: foreignTo(recipe, run.verbs), onForeign: (tools: readonly string[]) => { foreign = tools; kill(); } }), // biome-ignore format: one line
       say,
       socket: { path: socketIn(doors, 'model'), host: `127.0.0.1:${PORT}` },
       keys: new Map(Object.values(keys).map(({ standIn, key }) => [standIn, key])),
@@ -134,12 +128,7 @@ export async function startBoxed(
       trees: { [OURS]: dirname(ours('enter')), ...found.trees },
       program: process.execPath,
       args: [...QUIET, `${OURS}/${basename(ours('enter'))}`, JSON.stringify(entry)],
-      env: {
-        ...Object.fromEntries(PASSED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))), // biome-ignore format: one line
-        ...Object.fromEntries(Object.entries(keys).map(([name, { standIn }]) => [name, standIn])),
-        ...{ HOME, TMPDIR: `${HOME}/tmp` },
-        ...setUp.env,
-      },
+      env: { ...variables(keys), ...setUp.env },
       sees: ownTools ? 'directories' : 'nothing',
     };
     const started = await E(run.box).start(order);
@@ -179,6 +168,13 @@ function told(
     ...(ownTools && seen.length === 0 ? ['hob: give the session a directory to have it in the box: a cap with fs, read and list'] : []), // biome-ignore format: one line
   ];
 }
+
+/** The variables of a host in a box, with what stands for its keys. */
+const variables = (keys: ReturnType<typeof standIns>): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(PASSED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))), // biome-ignore format: one line
+  ...Object.fromEntries(Object.entries(keys).map(([name, { standIn }]) => [name, standIn])),
+  ...{ HOME, TMPDIR: `${HOME}/tmp` },
+});
 
 /** A text of the same use for each key that the person has. */
 function standIns(

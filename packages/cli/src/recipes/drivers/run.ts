@@ -43,7 +43,7 @@ export interface RecipeRun {
 }
 
 /** A host that is ready to be started. */
-export interface ReadyHost {
+interface ReadyHost {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<NodeJS.ProcessEnv>;
