@@ -2,6 +2,7 @@
 import type { Suite } from './measure.ts';
 
 export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>> = {
+  acp: () => import('./acp.ts'),
   'as-shipped': () => import('./as-shipped.ts'),
   asking: () => import('./asking.ts'),
   captp: () => import('./captp.ts'),
