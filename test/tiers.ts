@@ -50,7 +50,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/verbs/manifest/card-verb.test.ts',
   'packages/cli/src/verbs/manifest/init.test.ts',
   'packages/cli/src/verbs/manifest/suggest.test.ts',
-  'packages/console/src/{attack,console,groups,keyboard,people}.test.ts',
+  'packages/console/src/{attack,console,groups,keyboard,people,pictures}.test.ts',
   'packages/guest/src/attack.test.ts',
   'packages/host/src/crash.test.ts',
   'packages/host/src/crowd.test.ts',
