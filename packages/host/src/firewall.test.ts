@@ -42,6 +42,33 @@ test('a call that goes on has its assessment in the line that authorised it', as
   expect(await lines(at.host, 'call')).toMatchObject([{ grant: firewall.seen[0]?.grant, risk: 0.1 }]);
 });
 
+test('a call for a person alone stays theirs when it is asked anew, because the file changed after the yes', async () => {
+  const at = await scene({ firewall: noting(() => ({ ...waits, personOnly: true })) });
+  const file = { version: 'v1', text: 'one\n' };
+  await at.host.offer('racing', {
+    stat: async () => ({ kind: 'file', size: file.text.length, version: file.version, mtime: 0 }),
+    readText: async () => file.text,
+    list: async () => ['a.txt'],
+    edit: async () => ({}),
+    write: async (...args: readonly unknown[]) => {
+      // The attacker is faster than the answer.
+      if (file.version === 'v1') Object.assign(file, { version: 'v2', text: 'theirs\n' });
+      const wanted = (args[2] as { version?: string } | undefined)?.version;
+      if (wanted !== file.version) throw Object.assign(new Error('changed'), { code: 'STALE' });
+    },
+  });
+  await E(at.owner).grant(at.session.id, 'racing', 'racing', { gated: true });
+  const written = E(held<FsCap>(at.agent, 'racing')).write('a.txt', 'mine\n');
+  const judge = E(at.owner).judge();
+  const [asked] = await at.inbox();
+  expect([asked?.personOnly, await E(judge).inbox()]).toEqual([true, []]);
+  await at.answer(asked!, { grant: {} });
+  const [anew] = await at.inbox();
+  expect([anew?.personOnly, anew?.stale, await E(judge).inbox()]).toEqual([true, asked!.id, []]);
+  await at.answer(anew!, { grant: {} });
+  await written;
+});
+
 test('a call that waits is shown with its reason; it goes on after a yes, and not after a no', async () => {
   const at = await scene({ firewall: noting(({ method }) => (method === 'write' ? waits : goesOn)) });
   const cap = await granted(at, 'work');

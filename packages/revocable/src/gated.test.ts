@@ -29,7 +29,7 @@ const code = (promise: Promise<unknown>): Promise<unknown> =>
 
 let vats: Vats;
 let folder: Far<Folder>;
-let asked: { readonly call: GatedCall; readonly of: object; say(answer: unknown): void }[];
+let asked: { readonly call: GatedCall; readonly of: object; readonly stale: unknown; say(answer: unknown): void }[];
 let judge: Far<Judge>;
 const next = async (count: number): Promise<(typeof asked)[number]> => {
   // The question has arrived long before. If not, the test fails here and does not hang.
@@ -48,7 +48,7 @@ beforeEach(async () => {
   folder = await vats.vat('folders').root('folder', () => Folder('text', 0));
   asked = [];
   judge = driver<Judge>(
-    { ask: ([call, of]) => new Promise((say) => void asked.push({ call, of, say: say as never })) },
+    { ask: ([call, of, , stale]) => new Promise((say) => void asked.push({ call, of, stale, say: say as never })) },
     { name: 'judge' },
   );
 });
@@ -119,8 +119,10 @@ test('a yes with arguments sends these, and asks again if they turn out stale', 
   const first = await next(1);
   // Somebody else changed it first.
   await E(folder).write('theirs');
-  first.say({ with: ['mine', { version: 0 }] });
+  first.say({ with: ['mine', { version: 0 }], request: 'R1' });
   const second = await next(2);
+  // The judge knows which of its answers it was.
+  expect([first.stale, second.stale]).toEqual([undefined, { with: ['mine', { version: 0 }], request: 'R1' }]);
   expect(second.call).toEqual(first.call);
   expect(await E(folder).read()).toBe('theirs');
   second.say({ with: ['mine', { version: 1 }] });

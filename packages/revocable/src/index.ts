@@ -6,7 +6,7 @@ export { type Guard, type GuardedCall, type Guarding, guardCalls } from './forwa
 export type { CallOutcome, Policy } from './forwarder/policy.ts';
 export { type Revealed, reveal } from './forwarder/reveal.ts';
 export { neverCallable, type Shape, shapeOf } from './forwarder/shape.ts';
-export { type GatedCall, isData, type Judge, type Onlooker } from './forwarder/waiting.ts';
+export { type GatedCall, isData, type Judge, type Onlooker, type PinnedCall } from './forwarder/waiting.ts';
 export { gated } from './gated.ts';
 export { GrantActor } from './grant.ts';
 export type { GrantStatus } from './grant-policy.ts';

@@ -173,6 +173,7 @@ test('if the file changes between the yes and the write nothing is written, and 
   await at.answer(asked!, { grant: {} });
   let anew = (await at.inbox())[0]!;
   expect(anew.diff).toContain('-theirs');
+  expect(anew.stale).toBe(asked!.id);
   expect(writes).toEqual([]);
   await at.answer(anew, { grant: {} });
   await written;

@@ -31,13 +31,14 @@ export const GateAskActor: Definition<
     personOnly?: boolean | undefined,
   ]
 > = define('host.gate', (_bcom, hostState, gatedGrant, drafts, reasons = [], personOnly = false) => ({
-  ask(call, target, charged) {
+  ask(call, target, charged, earlier?: Partial<PinnedRequest>) {
     const isDraft = drafts?.includes(call.method) === true;
     const why = reasons.map((reason) => ['why it waits', reason] as const);
     // Once, because the call may be asked anew.
     const marked = tablesOf(hostState).personOnly.delete(judgeless(gatedGrant, call));
     const asked = { hostState, gatedGrant, call, target, charged, isDraft, reasons: why };
-    return askGranters({ ...asked, personOnly: personOnly || marked }) as never;
+    const alone = personOnly || marked || earlier?.personOnly === true;
+    return askGranters({ ...asked, personOnly: alone }, earlier?.request) as never;
   },
 }));
 
@@ -49,9 +50,9 @@ export type AskedCall = Omit<CallContext, 'callingGrants' | 'isDraft' | 'personO
 };
 
 /** In a turn: asks the granters about the call, and returns what a judge returns. */
-export const askGranters = (asked: AskedCall): Promise<GateDecision> =>
+export const askGranters = (asked: AskedCall, stale?: string): Promise<GateDecision> =>
   E.when(callingGrantsOf(asked.hostState), (callingGrants) =>
-    askAboutCall({ isDraft: false, personOnly: false, ...asked, callingGrants }, undefined),
+    askAboutCall({ isDraft: false, personOnly: false, ...asked, callingGrants }, stale),
   ) as unknown as Promise<GateDecision>;
 
 /** In a turn: refuses a call that no granter was shown. It costs no use. */
@@ -115,7 +116,14 @@ interface CallContext {
   readonly personOnly: boolean;
 }
 
-type GateDecision = boolean | { readonly with: readonly unknown[] };
+type GateDecision = boolean | PinnedRequest;
+
+/** A yes for the files as they were shown. If they have changed, the call is asked anew, as the one that replaces it. */
+interface PinnedRequest {
+  readonly with: readonly unknown[];
+  readonly request: string;
+  readonly personOnly: boolean;
+}
 
 /** A directory that comes out of a directory by one of these methods. */
 const dirSteps = /^(?:subdir|readOnly|only|except|withQuota)\(/;
@@ -284,7 +292,7 @@ function fileAndWait(gated: CallContext, preview: Preview, stale: string | undef
   return E.when(answered, (verdict) => {
     if ('unseen' in verdict) return refundAndBreak(gated, new CapError(verdict.unseen.code, verdict.unseen.message));
     if (!('go' in verdict)) return askAboutCall(gated, id);
-    if (preview.pinned !== undefined) return { with: preview.pinned };
+    if (preview.pinned !== undefined) return { with: preview.pinned, request: id, personOnly: gated.personOnly };
     if (preview.files.length === 0) return true;
     // A change that cannot name the version is checked once more, as late as possible.
     return E.when(filesUnchanged(target, preview.files), (same): GateDecision | Promise<GateDecision> =>

@@ -15,14 +15,20 @@ export interface GatedCall {
   readonly via: readonly string[];
 }
 
+/** A yes for other arguments. A judge may put more data beside them, for the case that it is asked again. */
+export interface PinnedCall {
+  readonly with: readonly unknown[];
+}
+
 /** Decides about calls: a person, behind the program that asks them. Its maker trusts it. */
 export interface Judge {
   /**
    * Returns `true` to send the call, or `{with: args}` to send it with these arguments. They pin what was
    * shown, for example the version of a file: if the object then throws `STALE`, the judge is asked again.
-   * `inner` is the object behind, to look at. The uses of the call were charged at vat time `at`.
+   * `inner` is the object behind, to look at. The uses of the call were charged at vat time `at`. A judge that is asked
+   * again gets its earlier answer as `stale`.
    */
-  ask(call: GatedCall, inner: object, at: number): boolean | { readonly with: readonly unknown[] };
+  ask(call: GatedCall, inner: object, at: number, stale?: PinnedCall): boolean | PinnedCall;
 }
 
 /** Whether `value` holds no reference, promise or function, and no object of a class. */
@@ -51,15 +57,15 @@ export function sendIfApproved(
   send: (args: readonly unknown[]) => Promise<unknown>,
 ): Promise<unknown> {
   const at = vatTime();
-  const ask = (): Promise<unknown> =>
-    E.when(E(judge).ask(call, inner, at) as Promise<unknown>, (yes) => {
+  const ask = (stale?: PinnedCall): Promise<unknown> =>
+    E.when(E(judge).ask(call, inner, at, stale) as Promise<unknown>, (yes) => {
       const pinned = pinnedBy(yes);
       if (pinned !== undefined)
         return E.when(
-          send(pinned),
+          send(pinned.with),
           (value) => value,
           (error) => {
-            if ((error as { readonly code?: string }).code === 'STALE') return ask();
+            if ((error as { readonly code?: string }).code === 'STALE') return ask(pinned);
             throw error;
           },
         );
@@ -69,10 +75,10 @@ export function sendIfApproved(
   return ask();
 }
 
-function pinnedBy(yes: unknown): readonly unknown[] | undefined {
-  const args = typeof yes === 'object' && yes !== null ? (yes as { readonly with?: unknown }).with : undefined;
-  return Array.isArray(args) ? args : undefined;
-}
+const pinnedBy = (yes: unknown): PinnedCall | undefined =>
+  typeof yes === 'object' && yes !== null && Array.isArray((yes as { readonly with?: unknown }).with)
+    ? (yes as PinnedCall)
+    : undefined;
 
 /** Looks at the outcome of a call before its caller gets it. If it throws, the caller gets that error instead. */
 export interface Onlooker {

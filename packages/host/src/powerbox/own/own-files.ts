@@ -59,10 +59,10 @@ export const OwnGateActor: Definition<
   const isOwn = (path: string, stat: Stat | undefined): boolean =>
     stat?.kind === 'file' && files.get(path) === stat.version;
   return {
-    ask(call, target, charged) {
+    ask(call, target, charged, stale) {
       const { method, args, via } = call;
       const waits = methods === undefined || methods.includes(method);
-      const otherwise = (): Decision => (waits ? (E(judge).ask(call, target, charged) as never) : true);
+      const otherwise = (): Decision => (waits ? (E(judge).ask(call, target, charged, stale) as never) : true);
       const of = via.length === 0 ? named(method, args) : undefined;
       if (of === undefined) return otherwise();
       const { path, options } = of;

@@ -63,11 +63,11 @@ export const OwnObjectsGateActor: Definition<
   Judge,
   [hostState: HostState, grant: string, offered: string, things: Table<string>, judge: Judge, methods: readonly string[] | undefined] // biome-ignore format: one line
 > = define('host.own-objects', (_bcom, hostState, grant, offered, things, judge, methods) => ({
-  ask(call, target, charged) {
+  ask(call, target, charged, stale) {
     const { method, args, via } = call;
     if (methods !== undefined && !methods.includes(method)) return true;
     const names = via.length === 0 ? named(effectIn(hostState, offered, method), args) : undefined;
-    const otherwise = (): boolean => E(judge).ask(call, target, charged) as never;
+    const otherwise = (): boolean => E(judge).ask(call, target, charged, stale) as never;
     if (names === undefined || !names.every((key) => things.has(key))) return otherwise();
     return E.when(callingGrantsOf(hostState), (grants): boolean => grants[0] === grant || otherwise()) as never;
   },
