@@ -133,6 +133,22 @@ test('when an agent crashes its turn ends, its session has the grace time, and l
   await other.agent.client.request('fs/read_text_file', { sessionId: other.id, path: at.path('src/c.txt') });
 });
 
+test('the turn of an agent that has ended ends, also while another program holds its streams open', async () => {
+  let isAsked = false;
+  const at = await world({
+    script: (app) =>
+      app.onRequest('session/prompt', () => {
+        isAsked = true;
+        return new Promise(() => {});
+      }),
+  });
+  const { id, agent } = await at.begin();
+  const turn = code(at.editor.agent.request('session/prompt', { sessionId: id, prompt: [] }));
+  await at.until(() => isAsked);
+  agent.vanish();
+  expect(await turn).toBe(-32000);
+});
+
 test('after the grace time a crashed session is over, and loading it opens a new one', async () => {
   const at = await world({ graceMs: 1 });
   const { id, agent, session } = await at.begin();

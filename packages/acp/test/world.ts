@@ -28,6 +28,8 @@ export interface ScriptedAgent {
   /** What it got for `session/new`. */
   given: Readonly<Record<string, unknown>>;
   crash(): void;
+  /** Its process ends, and another one holds its streams open. */
+  vanish(): void;
   /** Bytes that the SDK would not send. */
   inject(text: string): Promise<void>;
 }
@@ -219,6 +221,7 @@ function startAgent({ asks = 'allowed', script, pipe: other }: WorldOptions, age
   const [ours, theirs] = pipes();
   const over = Promise.withResolvers<void>();
   const app = agent({ name: 'scripted' });
+  let isHeldOpen = false;
   const scripted: ScriptedAgent = {
     app,
     id: `session-${agents.length}`,
@@ -226,6 +229,10 @@ function startAgent({ asks = 'allowed', script, pipe: other }: WorldOptions, age
     given: {},
     crash: () => {
       hangUp(connection, theirs);
+      over.resolve();
+    },
+    vanish: () => {
+      isHeldOpen = true;
       over.resolve();
     },
     inject: (text) => injected(theirs, text),
@@ -253,7 +260,9 @@ function startAgent({ asks = 'allowed', script, pipe: other }: WorldOptions, age
   return {
     pipe: other?.() ?? ours,
     ended: over.promise,
-    stop: async () => scripted.crash(),
+    stop: async () => {
+      if (!isHeldOpen) scripted.crash();
+    },
     directory: (cwd) => cwd,
     mcpServers: [{ name: 'hob', command: 'hob', args: ['mcp'], env: [] }],
     meta: { claudeCode: { options: { tools: [] } } },
