@@ -58,13 +58,17 @@ export class Requests {
       more = page.length > 0;
     }
     const ids = new Set(waiting.map(({ id }) => id));
-    for (const [id, { away }] of this.#shown) if (!ids.has(id)) away.abort();
+    for (const [id, { away }] of this.#shown) {
+      if (ids.has(id)) continue;
+      this.#shown.delete(id);
+      away.abort();
+    }
     for (const asked of waiting) {
       const editorId = this.#sessions.editorId(asked.asker[0] ?? asked.session);
       if (editorId === undefined || this.#shown.has(asked.id)) continue;
       const away = new AbortController();
       this.#shown.set(asked.id, { session: editorId, away });
-      void this.#ask(asked, editorId, away.signal).finally(() => this.#shown.delete(asked.id));
+      void this.#ask(asked, editorId, away.signal);
     }
   }
 

@@ -169,6 +169,15 @@ test('when the editor closes all sessions end at once, also one that no session 
   expect(await at.host.sessions()).toEqual([]);
 });
 
+test('an editor that greets twice has one agent that waits, and one session', async () => {
+  const at = await world();
+  for (let n = 0; n < 40; n += 1)
+    await at.editor.agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  expect(await at.host.sessions()).toHaveLength(1);
+  await at.begin();
+  expect(await at.host.sessions()).toHaveLength(1);
+});
+
 test('closing a session ends it, and no other one', async () => {
   const at = await world({ script: (app) => void app.onRequest('session/close', () => ({})) });
   const [first, second] = [await at.begin(), await at.begin()];

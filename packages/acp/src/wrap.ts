@@ -122,9 +122,11 @@ class Wrapper {
 
   async #initialize(params: Fields): Promise<object> {
     this.#greeting = params;
-    const [session, answer] = await this.#begin();
     // The editor may greet twice.
-    await this.#spare?.stop();
+    const before = this.#spare;
+    this.#spare = undefined;
+    if (before !== undefined) await this.#close(before);
+    const [session, answer] = await this.#begin();
     this.#spare = session;
     const { agentCapabilities, _meta, ...rest } = answer;
     const { sessionCapabilities, mcpCapabilities: _, ...capabilities } = (agentCapabilities ?? {}) as Fields;
@@ -171,6 +173,7 @@ class Wrapper {
       });
       return answer;
     } catch (error) {
+      // Its id may be that of another one.
       await session.stop();
       this.#begun -= 1;
       await this.#drop(session.work);
@@ -213,7 +216,7 @@ class Wrapper {
   }
 
   async #close(session: AgentSession): Promise<void> {
-    this.#sessions.delete(session.id as string);
+    if (session.id !== undefined) this.#sessions.delete(session.id);
     this.#begun -= 1;
     await session.stop();
     await this.#drop(session.work);

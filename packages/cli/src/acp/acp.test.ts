@@ -193,6 +193,10 @@ test('without a host, with an agent that is not there, or with a recipe without 
   expect(await refused('--recipe', 'hermes', '--model', 'm', '--', 'hermes', 'acp')).toMatch(
     /over ACP it has fifteen tools of its own/,
   );
+  expect(await refused('--recipe', 'claude', '--box', '--', 'claude-agent-acp')).toMatch(
+    /there is no box for the adapter of claude/,
+  );
+  expect(await refused('--box', '--', 'claude-agent-acp')).toMatch(/a box runs agent hosts that Hob knows/);
   const running = hob.start('acp', '--', '/nowhere/agent');
   const editor = editorOf(running);
   const error = await editor.agent

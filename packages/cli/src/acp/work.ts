@@ -8,12 +8,14 @@ import { shortId } from '../line/ids.ts';
 interface Opening {
   readonly daemon: Far<Daemon>;
   readonly open: (starter: Starter) => Promise<OpenedEntry>;
+  /** Ends a session by its id, also over another connection if the host was started again. */
+  readonly end: (session: string) => Promise<unknown>;
   readonly start: (entry: OpenedEntry) => Promise<Agent>;
   readonly say: (line: string) => void;
 }
 
 /** Opens one. Errors: those of a host. */
-export async function openWork({ daemon, open, start, say }: Opening): Promise<Work> {
+export async function openWork({ daemon, open, end, start, say }: Opening): Promise<Work> {
   const over = Promise.withResolvers<void>();
   const entry = await open(driverOf<Starter>({ ended: () => over.promise }) as unknown as Starter);
   for (const text of entry.said) say(text);
@@ -30,10 +32,17 @@ export async function openWork({ daemon, open, start, say }: Opening): Promise<W
     places: (await E(daemon).places()) as Readonly<Record<string, string>>,
     async session() {
       entered ??= connect<HeldSession>(`${entry.url}/beside`, { secret: entry.secret });
+      const entering = entered;
+      const forget = (): void => {
+        if (entered === entering) entered = undefined;
+      };
       try {
-        return (await entered).bootstrap;
+        const { bootstrap, closed } = await entering;
+        // The next message makes another one.
+        closed.then(forget, forget);
+        return bootstrap;
       } catch (error) {
-        entered = undefined;
+        forget();
         throw error;
       }
     },
@@ -42,7 +51,7 @@ export async function openWork({ daemon, open, start, say }: Opening): Promise<W
     async end() {
       await leave();
       over.resolve();
-      await E(daemon).end(entry.id);
+      await end(entry.id);
     },
   };
 }

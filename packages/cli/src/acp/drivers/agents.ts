@@ -18,10 +18,16 @@ import { ofChild, ofJob } from './pipes.ts';
 /** A program that was asked to end gets this long. */
 const ENDING_MS = 5_000;
 
-/** Errors: `Mistake` (the recipe is not for an editor). */
+/** Errors: `Mistake` (the recipe, or the box, is not for an editor). */
 export function checkAcp({ recipe, inBox }: HostRun): void {
-  if (recipe === undefined || inBox || recipe.acp !== undefined) return;
-  throw new Mistake(`the recipe ${recipe.name} is not for an editor: ${recipe.noAcp ?? 'it does not speak ACP'}`, 2);
+  if (recipe === undefined) return;
+  const { name, acp, noAcp = 'it does not speak ACP' } = recipe;
+  if (acp === undefined) throw new Mistake(`the recipe ${name} is not for an editor: ${noAcp}`, 2);
+  if (inBox && acp.ownArgs !== 'kept')
+    throw new Mistake(
+      `there is no box for the adapter of ${name}: leave out --box, and its recipe takes its tools away`,
+      2,
+    );
 }
 
 /** Errors: `CapError`, with a text for the person at the editor. */

@@ -45,6 +45,7 @@ export const acp: Verb = {
   hardened: true,
   async run(given, { say }) {
     const { wrap } = await import('@hob/acp');
+    const { E } = await import('@hob/vat');
     const { untilSignal } = await import('../../daemon/drivers/agent.ts');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const { openNamed } = await import('../../sessions/open-named.ts');
@@ -67,6 +68,10 @@ export const acp: Verb = {
             say,
             open: (starter) => openNamed(daemon, { name, starter, layers }),
             start: (entry) => startAgent(how, entry),
+            end: (session) =>
+              E(daemon)
+                .end(session)
+                .catch(() => withDaemon(given, (again) => E(again.daemon).end(session))),
           }),
         ...(granter === undefined ? {} : { granter }),
         end: untilSignal(),
