@@ -185,4 +185,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return name;',
     tests: logic,
   },
+  {
+    name: 'console-call-name',
+    breaks: 'a line that is no grant names the cap of a call',
+    file: 'packages/console/src/page/logic/ledger.ts',
+    find: "const { petname } = kind === 'grant' ? fieldsOf(text) : {};",
+    replace: 'const { petname } = fieldsOf(text);',
+    tests: logic,
+  },
 ];

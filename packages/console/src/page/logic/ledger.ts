@@ -211,3 +211,15 @@ export function freeName(asks: string, session: string, lines: readonly LedgerRo
     if (!used.has(name)) return name;
   }
 }
+
+/** The petname and the session of each grant, by its id: also of one that was used up before a page saw it live. */
+export function petnamesIn(
+  lines: readonly LedgerRow[],
+): ReadonlyMap<string, { readonly petname: string; readonly session: string | undefined }> {
+  return new Map(
+    lines.flatMap(({ kind, grant, session, text }) => {
+      const { petname } = kind === 'grant' ? fieldsOf(text) : {};
+      return grant === undefined || typeof petname !== 'string' ? [] : [[grant, { petname, session }] as const];
+    }),
+  );
+}

@@ -9,7 +9,7 @@ import { chainOf } from './chain.ts';
 import { changesOf } from './changes.ts';
 import { choicesOf, givenTo } from './choices.ts';
 import { linesOf, pairsOf } from './diff.ts';
-import { freeName, matches, rowOf } from './ledger.ts';
+import { freeName, matches, petnamesIn, rowOf } from './ledger.ts';
 import { partsOf } from './visible.ts';
 import { shortId, timeText } from './words.ts';
 
@@ -233,6 +233,17 @@ test('a name that was bound in the session is not given again, and one of anothe
     rowOf(JSON.stringify({ seq: 1, k, session, petname }));
   const lines = [bound('a', 'notes'), bound('a', 'notes-2'), bound('b', 'notes-3'), bound('a', 'notes-3', 'revoke')];
   expect(['a', 'b', 'c'].map((session) => freeName('notes', session, lines))).toEqual(['notes-3', 'notes', 'notes']);
+});
+
+test('a call is named by the petname of its grant, which only the line of the grant says', () => {
+  const line = (k: string, grant: string, petname?: string) => rowOf(JSON.stringify({ seq: 1, k, grant, session: 's', petname })); // biome-ignore format: one line
+  const lines = [
+    line('grant', 'g1', 'notes'),
+    line('call', 'g2', 'forged'),
+    line('grant', 'g3'),
+    line('narrow', 'g1', 'x'),
+  ];
+  expect([...petnamesIn(lines)]).toEqual([['g1', { petname: 'notes', session: 's' }]]);
 });
 
 test('only an answer in the ledger says who answered, not another line about the request', () => {

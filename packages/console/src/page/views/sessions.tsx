@@ -1,6 +1,7 @@
 /** The sessions as a tree, each with what it holds. */
 import type { JSX } from 'preact';
-import { fieldsOf, type LedgerRow } from '../logic/ledger.ts';
+import { useMemo } from 'preact/hooks';
+import { fieldsOf, type LedgerRow, petnamesIn } from '../logic/ledger.ts';
 import { dateText, shortId, usesText } from '../logic/words.ts';
 import type { Model, SessionRow, State } from '../model.ts';
 import { Confirm } from './confirm.tsx';
@@ -24,9 +25,7 @@ const CALLS: ReadonlySet<string> = new Set(['call', 'result', 'refuse']);
 
 /** The latest calls, the newest first. */
 function Timeline({ state }: { readonly state: State }): JSX.Element {
-  const petnames = new Map(
-    [...state.gone, ...state.grants].map(({ id, petname, session }) => [id, { petname, session }]),
-  );
+  const petnames = useMemo(() => petnamesIn(state.lines), [state.lines]);
   const calls: LedgerRow[] = [];
   for (let at = state.lines.length - 1; at >= 0 && calls.length < MOST; at -= 1) {
     const line = state.lines[at] as LedgerRow;
