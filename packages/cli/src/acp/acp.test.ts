@@ -77,6 +77,7 @@ test('an editor works with an agent in a session of the manifest: it reads, its 
   const cwd = join(hob.folder, 'config/project');
   const { sessionId } = await editor.agent.request('session/new', { cwd, mcpServers: [] });
   expect(await names(hob)).toEqual(['acp']);
+  expect(await hob.json('granter', 'list')).toContainEqual({ name: 'editor', by: 'socket' });
   expect(running.err).toMatch(/this agent keeps its own tools, and the authority of your user/);
   const { params } = told();
   expect(params.cwd).toBe(cwd);

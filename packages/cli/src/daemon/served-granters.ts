@@ -48,7 +48,7 @@ export async function servedGranters(
   const owner = names.includes(OWNER) ? account : undefined;
   if (owner === undefined)
     say(
-      `hob: only ${names.join(', ')} can see, answer and revoke what these sessions hold: not the user of the socket`,
+      `hob: only ${names.join(', ')} can see, answer and revoke what these sessions hold: not the user of the socket${names.includes(EDITOR) ? ', except in an editor that runs hob acp' : ''}`,
     );
   const maker = await host.granter(makerOf(plan));
   const editor = names.includes(EDITOR) ? await host.granter(EDITOR) : undefined;
@@ -56,7 +56,7 @@ export async function servedGranters(
     maker,
     owner,
     editor,
-    rows: () => names.map((name) => ({ name, by: name === OWNER ? 'socket' : 'secret' })),
+    rows: () => names.map((name) => ({ name, by: name === OWNER || name === EDITOR ? 'socket' : 'secret' })),
     async secret(name) {
       if (name === OWNER || !names.includes(name))
         throw new CapError('invalid', `the manifest has no granter of that name who enters with a secret: it has ${names.join(', ')}`); // biome-ignore format: one line
