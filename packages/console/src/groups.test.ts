@@ -66,6 +66,7 @@ test('three sessions that ask for the same are one card and one answer, and a fo
   for await (const line of at.host.ledger())
     if (JSON.parse(line).k === 'approve') answers.push(JSON.parse(line).digest);
   expect(new Set(answers).size).toBe(3);
+  await page.waitForFunction(() => document.querySelectorAll('article.card').length === 1);
   await page.getByRole('button', { name: /^Refuse R/ }).click();
   expect(await more).toBe('denied');
   expect(errors).toEqual([]);
