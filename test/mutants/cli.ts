@@ -114,6 +114,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/cli/src/daemon/serve.test.ts'],
   },
   {
+    name: 'cli-console-own',
+    breaks: 'a granter opens the page of another one',
+    file: 'packages/host/src/granters/grants.ts',
+    find: '.pageCode(name)',
+    replace: ".pageCode('owner')",
+    tests: ['packages/cli/src/daemon/granters.test.ts'],
+  },
+  {
+    name: 'cli-console-nobody',
+    breaks: 'the page of a user who is no granter is empty, and nothing says why',
+    file: 'packages/cli/src/daemon/daemon.ts',
+    find: 'async console() {\n      if (granters.owner === undefined)',
+    replace: 'async console() {\n      if (granters.rows().length === 0)',
+    tests: ['packages/cli/src/daemon/granters.test.ts'],
+  },
+  {
     name: 'cli-granters-owner',
     breaks: 'the user of the socket answers in sessions whose manifest names other granters',
     file: 'packages/cli/src/plan/names.ts',

@@ -148,6 +148,7 @@ export class LiveHost implements Host {
       changes: this.#changes,
       filed: (notice) => onRequest?.(notice),
       suggested: async (granter) => suggest?.(granter),
+      pageCode: (granter) => this.#entryCodes.make(granter),
       disconnect: (sessions) => this.#sessionsEnded(sessions),
       disconnectEnded: () => this.#disconnectEnded(),
     });

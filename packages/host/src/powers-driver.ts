@@ -19,12 +19,13 @@ interface PowersOfProcess {
   readonly changes: GranterChanges;
   filed(notice: RequestNotice): void;
   suggested(granter: string): Promise<SuggestedChange | undefined>;
+  pageCode(granter: string): string;
   disconnect(callers: readonly string[]): void;
   disconnectEnded(): Promise<void>;
 }
 
 export function hostPowers(of: PowersOfProcess): object {
-  const { storeTag, random, store, waiters, ledger, changes, filed, suggested, disconnect, disconnectEnded } = of;
+  const { storeTag, random, store, waiters, ledger, changes, filed, suggested, pageCode, disconnect, disconnectEnded } = of; // biome-ignore format: one line
   return driver<HostPowers>(
     {
       secret: () => {
@@ -41,6 +42,7 @@ export function hostPowers(of: PowersOfProcess): object {
       verify: ([against]) => verifyLedger(store, against === undefined ? {} : { against }),
       wait: ([request, asker, target], call) => waiters.wait(request, asker, target, call),
       filed: ([notice]) => filed(notice),
+      pageCode: async ([granter]) => pageCode(granter),
       suggested: ([granter]) =>
         suggested(granter).catch(() => {
           throw new CapError('unavailable', 'the program of this host could not make a proposal: ask again later');

@@ -184,6 +184,11 @@ export function daemonOf(parts: DaemonParts): Daemon {
       return name;
     },
     async console() {
+      if (granters.owner === undefined)
+        throw new CapError(
+          'denied',
+          'the user of this socket is no granter of the manifest, and would see nothing: a granter opens the page with hob console --url and a secret',
+        );
       log('a link to the console was made');
       return await link();
     },

@@ -1,6 +1,8 @@
 /** Several people: the granters of a manifest, each with a secret of their own, and the user of the socket who is none. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Granter } from '@hob/host';
+import { connect, E } from '@hob/vat';
 import { expect } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { agentIn, type HobHome, hobHome, MANIFEST, type Ran } from '../../test/hob.ts';
@@ -62,6 +64,17 @@ test('each granter of a manifest sees, answers and revokes with a secret of thei
   const listed = JSON.parse((await as(ann, 'list', '--json')).out) as readonly { readonly id: string; readonly cap: string }[]; // biome-ignore format: one line
   const src = listed.find(({ cap }) => cap === 'src')!;
   expect(await as(ann, 'revoke', src.id)).toMatchObject({ code: 0, out: `revoked ${src.id}\n` });
+
+  // Each opens the page as the granter of that secret; the user of the socket would see nothing there.
+  expect((await hob.run('console', '--json')).err).toMatch(/opens the page with hob console --url and a secret/);
+  const { link } = JSON.parse((await as(ann, 'console', '--json')).out) as { readonly link: string };
+  const page = await connect<Granter>(url, { secret: new URL(link).hash.slice('#k='.length) });
+  expect((await E(page.bootstrap).sessions()).map(({ id }) => id)).toHaveLength(1);
+  await E(page.bootstrap).setName((await E(page.bootstrap).sessions())[0]!.id, 'of-ann');
+  page.close();
+  await page.closed;
+  expect((await as(ann, 'name', '--json')).out).toContain('of-ann');
+  expect((await as(bob, 'name', '--json')).out).not.toContain('of-ann');
 
   // A new secret ends the one before it.
   const again = await secretOf(hob, 'ann', 'ann-2');

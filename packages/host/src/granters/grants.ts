@@ -101,6 +101,8 @@ export interface Granter {
    * proposes none. No method makes the change.
    */
   suggestions(): Promise<SuggestedChange | undefined>;
+  /** A code with which this granter enters once from a page, within two minutes: `consoleLink` makes a link of it. */
+  pageCode(): Promise<{ readonly code: string }>;
   /**
    * Resolves with a number when the requests of its sessions have changed since the number `since`. Without `since`, or
    * with the number of an earlier start of the host, it resolves at once. Errors: `invalid`, `limit`.
@@ -206,6 +208,10 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       end: (id, why = '') =>
         endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
       requestedCall: (request) => requestedCall(hostState, isGranter(name), request),
+      pageCode: () =>
+        E.when(E(powersOf(tablesOf(hostState))).pageCode(name) as unknown as Promise<string>, (code) => ({
+          code,
+        })) as never,
       suggestions: () =>
         E(powersOf(tablesOf(hostState))).suggested(name) as unknown as Promise<SuggestedChange | undefined>,
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),

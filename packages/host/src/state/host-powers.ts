@@ -47,6 +47,8 @@ export interface HostPowers {
   filed(notice: RequestNotice): void;
   /** Asks the program that runs the host. */
   suggested(granter: string): SuggestedChange | undefined;
+  /** A code with which the granter enters once from a page. */
+  pageCode(granter: string): string;
   decide(request: string, verdict: RequestOutcome): void;
   /** For each request: whether an asker that is still connected waits, and how many wait in all. */
   waiting(requests: readonly string[]): readonly { readonly there: boolean; readonly count: number }[];
