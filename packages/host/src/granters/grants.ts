@@ -208,12 +208,8 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       end: (id, why = '') =>
         endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
       requestedCall: (request) => requestedCall(hostState, isGranter(name), request),
-      pageCode: () =>
-        E.when(E(powersOf(tablesOf(hostState))).pageCode(name) as unknown as Promise<string>, (code) => ({
-          code,
-        })) as never,
-      suggestions: () =>
-        E(powersOf(tablesOf(hostState))).suggested(name) as unknown as Promise<SuggestedChange | undefined>,
+      pageCode: () => pageCode(hostState, name),
+      suggestions: () => suggestions(hostState, name),
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),
       changed: (since = 0) => nextChange(hostState, name, since),
       answer: (request, said) => answerRequest(hostState, isGranter(name), initiator, request, said),
@@ -228,6 +224,12 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
     };
   },
 );
+
+const pageCode = (hostState: HostState, name: string): ReturnType<Granter['pageCode']> =>
+  E.when(E(powersOf(tablesOf(hostState))).pageCode(name) as unknown as Promise<string>, (code) => ({ code })) as never;
+
+const suggestions = (hostState: HostState, name: string): ReturnType<Granter['suggestions']> =>
+  E(powersOf(tablesOf(hostState))).suggested(name) as unknown as ReturnType<Granter['suggestions']>;
 
 function checkRecord(given: unknown, shape: string): void {
   if (typeof given !== 'object' || given === null) throw new CapError('invalid', shape);
