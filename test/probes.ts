@@ -43,8 +43,8 @@ export type Need =
   | 'codex'
   | 'opencode'
   | 'gemini'
-  | 'acpClaude'
-  | 'acpCodex'
+  | 'acp-claude'
+  | 'acp-codex'
   | 'systemd'
   | 'userns'
   | 'unshare'
@@ -102,8 +102,8 @@ const probes: Record<Need, () => string | undefined> = {
   codex: () => agentProgram('codex').missing,
   opencode: () => agentProgram('opencode').missing,
   gemini: () => agentProgram('gemini').missing,
-  acpClaude: () => agentProgram('acp-claude').missing,
-  acpCodex: () => agentProgram('acp-codex').missing,
+  'acp-claude': () => agentProgram('acp-claude').missing,
+  'acp-codex': () => agentProgram('acp-codex').missing,
   systemd: () => runs('needs the program systemd-analyze', 'systemd-analyze', '--version'),
   git: () => leaves('needs the program git', ['git', 'init', '-q']),
   patch: () => leaves('needs the program patch', ['patch', '-s', 'f'], '--- f\n+++ f\n@@ -0,0 +1 @@\n+a\n'),

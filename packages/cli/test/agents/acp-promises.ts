@@ -86,7 +86,6 @@ interface AcpAgent {
   /** An adapter in front of the host, and the variable with which it finds the host. */
   readonly adapter?: {
     readonly name: 'acp-claude' | 'acp-codex';
-    readonly need: 'acpClaude' | 'acpCodex';
     readonly variable: string;
   };
 }
@@ -94,7 +93,7 @@ interface AcpAgent {
 /** Adds the tests of one host to the file that calls it. */
 export function acpPromisesOf(host: PromisedHost, agent: AcpAgent): void {
   const { adapter } = agent;
-  const test = requires(host.name, ...(adapter === undefined ? [] : [adapter.need]), 'userns', 'git');
+  const test = requires(host.name, ...(adapter === undefined ? [] : [adapter.name]), 'userns', 'git');
   const { tolerated } = recipeOf(host.name);
 
   test(

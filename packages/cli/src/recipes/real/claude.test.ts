@@ -45,5 +45,5 @@ const host: PromisedHost = {
 promisesOf(host);
 acpPromisesOf(host, {
   words: ['claude-agent-acp'],
-  adapter: { name: 'acp-claude', need: 'acpClaude', variable: 'CLAUDE_CODE_EXECUTABLE' },
+  adapter: { name: 'acp-claude', variable: 'CLAUDE_CODE_EXECUTABLE' },
 });

@@ -57,7 +57,7 @@ const host: PromisedHost = {
 };
 
 promisesOf(host);
-acpPromisesOf(host, { words: ['codex-acp'], adapter: { name: 'acp-codex', need: 'acpCodex', variable: 'CODEX_PATH' } }); // biome-ignore format: one line
+acpPromisesOf(host, { words: ['codex-acp'], adapter: { name: 'acp-codex', variable: 'CODEX_PATH' } }); // biome-ignore format: one line
 
 function patch(file: string): string {
   return `*** Begin Patch\n*** Add File: ${file}\n+x\n*** End Patch\n`;
