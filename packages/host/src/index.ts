@@ -1,6 +1,6 @@
 /** The public face of `@hob/host`. */
 
-export type { HttpFace, HttpFaces, HttpSession } from './door/http-face.ts';
+export type { HttpFace, HttpFaces, HttpSession, OutsideFace } from './door/http-face.ts';
 export type { HttpPage, HttpPages } from './door/http-pages.ts';
 export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';

@@ -10,7 +10,6 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { CapError } from '@hob/vat';
 import { checkJson, largestFrame } from '@hob/vat/wire';
-import type { HttpFace, HttpSession } from '../http-face.ts';
 
 /** Headers that are for the door alone. */
 const OURS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'connection', 'transfer-encoding', 'keep-alive']);
@@ -19,15 +18,23 @@ const OURS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'connectio
 export async function callFace(
   request: IncomingMessage,
   response: ServerResponse,
-  { face, session, gone }: { readonly face: HttpFace; readonly session: HttpSession; readonly gone: AbortSignal },
+  gone: AbortSignal,
+  answer: (request: Request) => Promise<Response>,
 ): Promise<void> {
   const body = request.method === 'POST' ? await bodyOf(request) : undefined;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headersDistinct))
-    if (!OURS.has(name)) headers.set(name, (value ?? []).join(', '));
+  const headers = headersOf(request);
+  for (const name of OURS) headers.delete(name);
   const { method = 'GET', url = '/' } = request;
   const given = new Request(`http://localhost${url}`, { method, headers, body: body ?? null, signal: gone });
-  await send(response, await face(given, session));
+  await send(response, await answer(given));
+}
+
+/** The headers of a request as they came, but no cookie. */
+export function headersOf(request: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headersDistinct))
+    if (name !== 'cookie') headers.set(name, (value ?? []).join(', '));
+  return headers;
 }
 
 /** So much of a body that is refused is read and dropped, because a client reads no answer while it sends. */

@@ -14,11 +14,13 @@ import { largestFrame } from '@hob/vat/wire';
 import { WebSocketServer } from 'ws';
 import { admit, chosenDialect, secretOf, wrongOrigin } from '../admission.ts';
 import type { SlotResult } from '../connection-slots.ts';
-import type { HttpFace, HttpSession } from '../http-face.ts';
+import type { HttpFace, HttpSession, OutsideFace } from '../http-face.ts';
 import { type HttpPage, PAGE_HEADERS } from '../http-pages.ts';
 import { type HttpReply, type ObjectCall, parseCall, storeFails, unknownSecret } from '../object-call.ts';
 import type { HostNames, ListenPlace } from '../where.ts';
-import { callFace } from './face-call.ts';
+import { callFace, headersOf } from './face-call.ts';
+import { OutsideCallers } from './outside-callers.ts';
+import { faceFault, forbidden, noSlot, onlyRead, sendReply, tooLarge, tooMany } from './replies.ts';
 import { limitHandshakes } from './tls-handshakes.ts';
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts';
 import { listenOn, type SocketFile } from './unix-socket.ts';
@@ -53,7 +55,7 @@ export interface DoorHandlers<Who> {
   welcome(who: Who, duplex: Duplex, dialect: Dialect): void;
   callObject(request: ObjectRequest<Who>): Promise<HttpReply>;
   /** Other protocols, by their paths. */
-  readonly faces?: ReadonlyMap<string, HttpFace>;
+  readonly faces?: ReadonlyMap<string, HttpFace | OutsideFace>;
   /** Texts that everybody may read, by their paths. */
   readonly pages?: ReadonlyMap<string, HttpPage>;
   /** The session of a caller, for a face. Undefined if the caller is none. */
@@ -73,6 +75,7 @@ class Door<Who> {
   readonly #unauthenticated = new UnauthenticatedSockets();
   readonly #server: Server;
   #beside: Server | undefined;
+  readonly #outside = new OutsideCallers();
   readonly #sockets: WebSocketServer;
   readonly #endHandshakes: () => void = () => {};
   #file: SocketFile | undefined;
@@ -199,7 +202,9 @@ class Door<Who> {
         ? Promise.resolve(forbidden(misplaced))
         : face === undefined
           ? this.#objectCalled(request, response)
-          : this.#faceCalled(request, response, face);
+          : typeof face === 'function'
+            ? this.#faceCalled(request, response, face)
+            : this.#outsideCalled(request, response, face);
     return reply
       .catch(() => storeFails)
       .then((answer) => {
@@ -223,7 +228,7 @@ class Door<Who> {
     response: ServerResponse,
     face: HttpFace,
   ): Promise<HttpReply | undefined> {
-    const { find, slotForCall, session: sessionOf, fault } = this.#handlers;
+    const { find, slotForCall, session: sessionOf } = this.#handlers;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const secret = secretOf({ authorization: request.headers.authorization, protocols: [] });
@@ -233,15 +238,40 @@ class Door<Who> {
     this.#unauthenticated.remove(request.socket);
     const slot = await slotForCall(who, gone.signal);
     if (!slot.ok) return noSlot(slot);
-    if (response.destroyed) slot.release();
-    response.once('close', slot.release);
+    releasedWith(response, slot.release);
+    return await this.#faceAnswers(request, response, gone.signal, (given) => face(given, session));
+  }
+
+  /** Returns a refusal, or undefined if the face has answered. */
+  async #outsideCalled(
+    request: IncomingMessage,
+    response: ServerResponse,
+    face: OutsideFace,
+  ): Promise<HttpReply | undefined> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const caller = await face.know(headersOf(request));
+    if (caller === undefined) return unknownSecret;
+    this.#unauthenticated.remove(request.socket);
+    const release = this.#outside.take(request.url ?? '', caller);
+    if (release === undefined) return tooMany;
+    releasedWith(response, release);
+    return await this.#faceAnswers(request, response, gone.signal, (given) => face.answer(given, caller));
+  }
+
+  async #faceAnswers(
+    request: IncomingMessage,
+    response: ServerResponse,
+    gone: AbortSignal,
+    answer: (request: Request) => Promise<Response>,
+  ): Promise<HttpReply | undefined> {
     try {
-      await callFace(request, response, { face, session, gone: gone.signal });
+      await callFace(request, response, gone, answer);
     } catch (error) {
       if (error instanceof CapError && error.code === 'limit') return tooLarge(error.message);
       // The client went while it sent its request.
-      if (gone.signal.aborted || request.destroyed) return undefined;
-      fault(error);
+      if (gone.aborted || (request.destroyed && !request.complete)) return undefined;
+      this.#handlers.fault(error);
       return faceFault;
     }
     return undefined;
@@ -260,8 +290,7 @@ class Door<Who> {
     this.#unauthenticated.remove(request.socket);
     const slot = await slotForCall(who, gone.signal);
     if (!slot.ok) return noSlot(slot);
-    if (response.destroyed) slot.release();
-    response.once('close', slot.release);
+    releasedWith(response, slot.release);
     // The whole body is read before the object is looked up. An error in a call then says nothing about its
     // object.
     const body = post ? await bodyOf(request) : undefined;
@@ -292,6 +321,12 @@ class Door<Who> {
       welcome(admission.who, fromWebSocket(socket), admission.dialect),
     );
   }
+}
+
+/** Gives a slot back when its response is over. */
+function releasedWith(response: ServerResponse, release: () => void): void {
+  if (response.destroyed) release();
+  else response.once('close', release);
 }
 
 function listening(server: Server, port: number, host: string): Promise<void> {
@@ -335,8 +370,6 @@ function listenError({ code }: NodeJS.ErrnoException, { host, port }: { host: st
   );
 }
 
-type Refusal = Exclude<SlotResult, { readonly ok: true }>;
-
 const isObject = /^\/object\//;
 /** The path of a socket that leaves the other connections of its session open (`docs/wire.md`). */
 const BESIDE = '/beside';
@@ -352,34 +385,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     parts.push(part as Buffer);
   }
   return Buffer.concat(parts).toString('utf8');
-}
-
-const noSlot = ({ status, code, reason }: Refusal): HttpReply => ({
-  status,
-  body: JSON.stringify({ code, message: reason }),
-});
-
-const forbidden = (why: string): HttpReply => ({ status: 403, body: JSON.stringify({ code: 'denied', message: why }) });
-
-const onlyRead = JSON.stringify({ code: 'invalid', message: 'a page can only be read: GET' });
-
-const faceError = (status: number, code: number, ours: string, message: string): HttpReply => ({
-  status,
-  body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message, data: { code: ours } } }),
-});
-const tooLarge = (why: string): HttpReply => faceError(413, -32_600, 'limit', why);
-const faceFault = faceError(500, -32_603, 'fault', 'the request failed for a reason of Hob’s own');
-
-function sendReply(response: ServerResponse, status: number, body: string): void {
-  const text = `${body}\n`;
-  response
-    .writeHead(status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-      'cache-control': 'no-store',
-      connection: 'close',
-    })
-    .end(text);
 }
 
 function refuse(stream: Stream, status: number, reason: string): void {
