@@ -27,6 +27,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'speaks ACP over the streams that it is given',
   },
   'packages/a2a/src/drivers/sign.ts': { powers: ['@a2a-js/sdk', 'jose', 'node:crypto'], why: 'signs an agent card' },
+  'packages/a2a/src/drivers/token.ts': {
+    powers: ['Date', 'jose', 'node:crypto'],
+    why: 'signs and checks the tokens of peers',
+  },
+  'packages/a2a/src/door/drivers/sdk.ts': {
+    powers: ['@a2a-js/sdk/errors', '@a2a-js/sdk/server', 'Date'],
+    why: 'the methods of A2A over JSON-RPC, and times as text',
+  },
   'packages/a2a/src/drivers/skill-files.ts': { powers: ['node:fs'], why: 'reads the skills of an agent card' },
   'packages/cli/src/drivers/card.ts': {
     powers: ['node:os', 'process'],
@@ -510,8 +518,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'reads the files of rules that hob import names',
   },
   'packages/cli/src/drivers/machine.ts': {
-    powers: ['Date', 'node:fs', 'node:os', 'process'],
-    why: 'finds programs on PATH, makes scratch folders, reads the clock, for sessions of a plan',
+    powers: ['Date', 'node:crypto', 'node:fs', 'node:os', 'process'],
+    why: 'finds programs on PATH, makes scratch folders and ids, reads the clock, for sessions of a plan',
   },
   'packages/host/src/programs/end-of.ts': { powers: ['commander'], why: 'tells an error of the command line' },
   'packages/host/src/programs/listings.ts': { powers: ['Date'], why: 'shows how long a grant lasts from now' },

@@ -25,6 +25,8 @@ export interface CardParts {
   readonly skills: readonly CardSkill[];
   /** The endpoint returns a stream of events. */
   readonly streaming?: boolean | undefined;
+  /** Whoever sends tasks signs its requests (`peerToken`). */
+  readonly signed?: boolean | undefined;
   readonly provider?: { readonly organization: string; readonly url: string } | undefined;
 }
 
@@ -49,14 +51,30 @@ export interface AgentCard {
   readonly defaultOutputModes: readonly string[];
   readonly skills: readonly CardSkill[];
   readonly provider?: { readonly organization: string; readonly url: string };
+  readonly securitySchemes?: Readonly<Record<string, object>>;
+  readonly securityRequirements?: readonly object[];
   readonly signatures?: readonly CardSignature[];
 }
+
+/** How a peer shows who it is, as A2A writes it. */
+const SIGNED = Object.freeze({
+  securitySchemes: {
+    peer: {
+      httpAuthSecurityScheme: {
+        scheme: 'Bearer',
+        bearerFormat: 'JWT',
+        description: 'A JWT for each request: signed with a key that this agent knows, kid its thumbprint, aud the url of this card, exp at most 60 s after iat, jti new',
+      },
+    },
+  },
+  securityRequirements: [{ schemes: { peer: { list: [] } } }],
+}); // biome-ignore format: one line
 
 const MODES: readonly string[] = Object.freeze(['text/plain', 'application/json']);
 
 /** Makes a card. Throws `invalid` with each fault, if something is missing or wrong. */
 export function buildAgentCard(parts: CardParts): AgentCard {
-  const { name, description, version, url, skills, streaming = false, provider } = parts;
+  const { name, description, version, url, skills, streaming = false, signed = false, provider } = parts;
   const card: AgentCard = {
     ...{ name, description, version },
     supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
@@ -64,6 +82,7 @@ export function buildAgentCard(parts: CardParts): AgentCard {
     ...{ defaultInputModes: MODES, defaultOutputModes: MODES },
     skills: mergeSkills(skills),
     ...(provider === undefined ? {} : { provider }),
+    ...(signed ? SIGNED : {}),
   };
   const errors = validateAgentCard(card);
   if (errors.length > 0) throw new CapError('invalid', `this is no agent card: ${errors.join('; ')}`);

@@ -5,6 +5,7 @@
  * under a plan. Nothing here touches a file, a clock or a program.
  */
 
+export type { A2aPart, A2aPeer, PublicKey } from './file/a2a-part.ts';
 export { type Parsed, parse } from './file/parse.ts';
 export { jsonSchema, manifestSchema } from './file/schema.ts';
 export { DURATION as durationPattern, milliseconds } from './file/terms.ts';
@@ -33,6 +34,7 @@ export type {
   PlannedHttp,
   PlannedMcp,
   PlannedMessage,
+  PlannedPeer,
   PlannedRequests,
   PlannedSchedule,
   PlannedShell,

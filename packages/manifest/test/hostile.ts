@@ -281,6 +281,7 @@ const CAPS: readonly Hostile[] = (
   ] as const
 ).map(([text, says]) => cap(text.slice(0, 70), text, says));
 
+const KEY = `{ kty: "OKP", crv: Ed25519, x: ${'A'.repeat(43)} }`;
 const CARDS: readonly Hostile[] = (
   [
     ['{ serve: true }', 'add url'],
@@ -293,6 +294,20 @@ const CARDS: readonly Hostile[] = (
     ['{ name: [Timmy] }', 'name is a te'],
     ['{ skills: here }', 'is a list'],
     ['{ provider: { organization: Acme } }', 'url'],
+    [`{ peers: { ezra: { key: ${KEY} } } }`, 'add url'],
+    ...(
+      [
+        ['{}', 'kty'],
+        [`{ key: ${KEY.replace('"OKP"', '"EC"')} }`, 'do not belong together'],
+        [`{ key: ${KEY.replace('A', '=')} }`, 'hob card --public-key'],
+        [`{ key: ${KEY.replace('}', ', d: "x" }')} }`, 'has no "d"'],
+        [`{ key: ${KEY}, gives: [nothing] }`, 'there is no cap "nothing"'],
+        [`{ key: ${KEY}, asks: [nothing] }`, 'there is no cap "nothing"'],
+        [`{ key: ${KEY}, agent: nobody }`, 'there is no agent "nobody"'],
+        [`{ key: ${KEY}, lasts: 2d }`, 'more than 1d'],
+        [`{ key: ${KEY} }, allegro: { key: ${KEY} }`, 'the key of ezra'],
+      ] as const
+    ).map(([peer, says]) => [`{ url: "https://a.example/a2a", peers: { ezra: ${peer} } }`, says] as const),
   ] as const
 ).map(([card, says]) => top(`a card ${card}`, `roots: { project: . }\na2a: ${card}`, says, 3));
 

@@ -23,7 +23,7 @@ interface SigningKey {
 }
 
 /** Errors: `invalid`, without a word of the key. */
-function signingKey(pem: string): SigningKey {
+export function signingKey(pem: string): SigningKey {
   let key: KeyObject | undefined;
   try {
     key = createPrivateKey(pem);

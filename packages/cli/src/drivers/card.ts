@@ -29,6 +29,7 @@ export function agentCard(planned: PlannedA2a | undefined, flags: CardFlags = {}
     version: planned?.version ?? hobVersion,
     url,
     provider,
+    ...(planned?.peers === undefined ? {} : { streaming: true, signed: true }),
     skills: skillsOf(skills.flatMap(readSkills), { disabled, platform: process.platform }),
   });
 }

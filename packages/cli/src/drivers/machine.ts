@@ -1,4 +1,5 @@
 /** The powers that sessions of a plan use: programs on PATH, scratch folders, the clock. */
+import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -30,6 +31,9 @@ function isProgram(path: string): boolean {
     return false;
   }
 }
+
+/** An id that nobody guesses, of 36 letters, digits and dashes. */
+export const newId = (): string => randomUUID();
 
 /** A time in ms since 1970, for a person. */
 export const dateText = (ms: number): string => new Date(ms).toISOString();

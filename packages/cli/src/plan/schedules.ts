@@ -54,10 +54,10 @@ export const runTerms = ({ terms: { uses, forMs, untilMs } }: PlannedSchedule, n
     now,
   );
 
-/** The program of the agent of a schedule, and its arguments. Errors: `Mistake`. */
+/** The program of an agent of the plan, and its arguments. Errors: `Mistake`. */
 export function agentOf(
   { agents }: Plan,
-  { agent: name }: PlannedSchedule,
+  { agent: name }: Pick<PlannedSchedule, 'agent'>,
   { findProgram }: Pick<Machine, 'findProgram'>,
 ): { readonly program: string; readonly args: readonly string[]; readonly secrets: readonly string[] } {
   const { command: [word = '', ...args] = [], secrets = [] } = agents[name] ?? {};

@@ -40,8 +40,8 @@ export interface Opening {
   readonly plan?: Plan;
   /** The accepted texts that caps of the plan are from, by the names of the caps. */
   readonly from?: Readonly<Record<string, Text>>;
-  /** For a scheduled run: the session holds these caps of the plan and no others. It ends with its parent. */
-  readonly run?: { readonly only: readonly string[]; readonly parent: string };
+  /** For a run: the session holds these caps of the plan and no others. With a parent it ends with that, and no person is there. */
+  readonly run?: { readonly only: readonly string[]; readonly parent?: string };
 }
 
 /** A petname of a session, and the name of the offer behind it. */
@@ -174,7 +174,7 @@ export class PlanSessions {
       const offers: [PlannedCap, Offered][] = [];
       for (const cap of caps.filter((one) => !wished.includes(one)))
         for (const offered of await this.#offer(plan, cap, directories)) offers.push([cap, offered]);
-      const unattended = run === undefined ? {} : ({ parent: run.parent, unattended: true } as const);
+      const unattended = run?.parent === undefined ? {} : ({ parent: run.parent, unattended: true } as const);
       session = await this.#host.openSession({ name, granters: grantersOf(plan), ...unattended });
       const { id } = session;
       const grant = async (cap: PlannedCap, { petname, offer }: Offered): Promise<void> => {

@@ -23,6 +23,8 @@ export type Part =
   | 'guardrail'
   | 'hook'
   | 'a2a'
+  | 'peer'
+  | 'publicKey'
   | 'provider';
 
 /** The sentence for each key of each kind of record. */
@@ -40,7 +42,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     judge: 'A model that sees requests. It may propose an answer or refuse, and never grants.',
     ledger: 'Where and how long acts are recorded.',
     firewall: 'Assesses each call of every session, and makes some wait for a person.',
-    a2a: 'The card by which other agents find this one (A2A 1.0).',
+    a2a: 'The card by which other agents find this one (A2A 1.0), and the agents that may send it tasks.',
   },
   root: { temp: 'true: an empty folder for each session, which goes with it.' },
   server: {
@@ -207,6 +209,23 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     provider: 'Who runs the agent.',
     serve: 'true: everybody who reaches the door of the host reads the card at /.well-known/agent-card.json.',
     key: 'The name of a stored private key (PEM) that signs the card: ed25519, or EC on P-256 or P-384.',
+    peers: 'The agents that may send tasks, by name. Without it the host takes none.',
+  },
+  peer: {
+    key: 'Its public key, which hob card --public-key prints. It signs its requests with the private half.',
+    gives: 'Caps of the session that each of its tasks holds. Without it: none.',
+    asks: 'Caps of the session that a task may use after a person has said yes to the call. Without it: none.',
+    agent: 'An agent of this manifest, which works on tasks in words. Without it a task is a call.',
+    lasts: 'How long a task may take, at most 1d. Without it: 1h.',
+  },
+  publicKey: {
+    kty: 'OKP (Ed25519) or EC.',
+    crv: 'Ed25519, P-256 or P-384.',
+    x: 'The point of the key.',
+    y: 'The other part of the point, of an EC key.',
+    alg: 'The algorithm. It follows from crv.',
+    use: 'sig. It is not looked at.',
+    kid: 'Its thumbprint. It is computed anew.',
   },
   provider: { organization: 'The name of who runs it.', url: 'The address of its site.' },
 };
@@ -235,6 +254,8 @@ const NEXT: Readonly<Record<string, Part>> = {
   same_result: 'guardrail',
   hooks: 'hook',
   a2a: 'a2a',
+  peers: 'peer',
+  key: 'publicKey',
   provider: 'provider',
 };
 
@@ -258,7 +279,7 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
-  ['file', 'session', 'firewall', 'guardrails'].includes(part) ||
+  ['file', 'session', 'firewall', 'guardrails', 'a2a', 'peer'].includes(part) ||
   ['offer', 'where', 'auth', 'client', 'proxy', 'effects', 'provider'].includes(key)
     ? (NEXT[key] ?? part)
     : part;

@@ -117,6 +117,8 @@ const HEADS: Readonly<Record<Part, string>> = {
   guardrail: '### Guardrails',
   hook: '### Hooks',
   a2a: '## Agent card',
+  peer: '### Tasks of other agents',
+  publicKey: '### Tasks of other agents',
   provider: '## Agent card',
 };
 

@@ -1,5 +1,7 @@
 /** A manifest as TypeScript. The schema is checked against these types when the project compiles. */
 
+import type { A2aPart } from './a2a-part.ts';
+
 /** How far listed caps go without a person. `ask` and absence hold in every mode. */
 export type Mode = 'plan' | 'supervised' | 'cautious' | 'autonomous';
 /** The methods of an http cap. */
@@ -346,25 +348,6 @@ export interface JudgePart {
   /** The name of the secret that is its key. */
   readonly secret?: string | undefined;
   readonly timeout?: string | undefined;
-}
-
-/** The card by which other agents find this one (A2A 1.0). */
-export interface A2aPart {
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  /** Of the agent. */
-  readonly version?: string | undefined;
-  /** Where it takes tasks. */
-  readonly url?: string | undefined;
-  /** Folders of skills: absolute, beneath `~/`, or relative to the folder of the manifest. */
-  readonly skills?: readonly string[] | undefined;
-  /** Names of skills that are not on the card. */
-  readonly disabled?: readonly string[] | undefined;
-  readonly provider?: { readonly organization: string; readonly url: string } | undefined;
-  /** Everybody who reaches the door of the host may read the card. */
-  readonly serve?: boolean | undefined;
-  /** The name of the secret with the key that signs it. */
-  readonly key?: string | undefined;
 }
 
 /** The whole of `hob.yaml`: roots, what a session holds, what it may ask for, and who decides. */

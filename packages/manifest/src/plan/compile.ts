@@ -123,7 +123,7 @@ class Compiler {
     this.#findings.push(...silentTools(this.#caps, { servers: this.#servers, ...(firewall && { firewall }) }));
     const place = ledger?.path === undefined ? {} : { path: this.#place(ledger.path) };
     if (judge !== undefined && lacksPart(judge)) this.#wrong(['judge'], 'a judge that is asked has an api, a url and a model', 'add those, or leave out api, url, secret and timeout', true); // biome-ignore format: one line
-    const a2a = card && a2aOf(card, { roots: this.#roots, machine: this.#surroundings, origin: this.#surroundings.origin, findings: this.#findings }); // biome-ignore format: one line
+    const a2a = card && a2aOf(card, { roots: this.#roots, machine: this.#surroundings, origin: this.#surroundings.origin, agents: this.#agents, caps: this.#given(), findings: this.#findings }); // biome-ignore format: one line
     const broken = this.#findings.some(({ severity }) => severity !== 'warning');
     if (broken) return { plan: undefined, findings: this.#findings };
     const plan: Plan = {

@@ -1,4 +1,5 @@
 /** A plan: what a session may hold, with every name resolved. It is data that can be printed and compared. */
+import type { PublicKey } from '../file/a2a-part.ts';
 import type { Auth, Channel, Client, FsRight, GuardrailPart, HttpProxy, Level, Method, Mode, Sensitivity, Server, SignCap } from '../file/types.ts'; // biome-ignore format: one line
 import type { Word } from '../words/row.ts';
 
@@ -241,6 +242,19 @@ export interface PlannedA2a {
   readonly serve: boolean;
   /** The name of a secret. */
   readonly key?: string;
+  /** The agents that may send tasks. */
+  readonly peers?: Readonly<Record<string, PlannedPeer>>;
+}
+
+/** Another agent that may send tasks. */
+export interface PlannedPeer {
+  readonly key: PublicKey;
+  /** Caps of the session that each of its tasks holds, and those that it may ask for. No cap is in both. */
+  readonly gives: readonly string[];
+  readonly asks: readonly string[];
+  /** Works on tasks in words. */
+  readonly agent?: string;
+  readonly lastsMs: number;
 }
 
 /** The firewall before all calls of a host. */

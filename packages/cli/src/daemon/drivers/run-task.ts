@@ -17,31 +17,35 @@ import { withEntry } from './agent.ts';
 const PASSED: readonly string[] = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LC_MESSAGES']; // biome-ignore format: one line
 /** A program that was asked to end gets this long. */
 const ENDING_MS = 5_000;
+/** The rest of its output is waited for so long. */
+const DRAINING_MS = 1_000;
 const MOST_SAID = 2_000;
 
 /** Errors: `Mistake`. */
-export const runTask: RunTask = ({ url, secret, program, args, secrets, task, withinMs, end }) =>
+export const runTask: RunTask = ({ url, secret, program, args, secrets, task, withinMs, end, mostOutput = 0 }) =>
   withEntry({ url, secret, children: {} }, ({ variables, folder }) => {
     const passed = PASSED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
     const cwd = join(folder, 'work');
     mkdirSync(cwd, { mode: 0o700 });
     const env = { ...Object.fromEntries(passed), ...secrets, ...variables };
-    return runToEnd({ program, args, cwd, env, task, withinMs, end });
+    return runToEnd({ program, args, cwd, env, task, withinMs, end, mostOutput });
   });
 
-interface Started extends Omit<TaskOrder, 'url' | 'secret' | 'secrets'> {
+interface Started extends Omit<TaskOrder, 'url' | 'secret' | 'secrets' | 'mostOutput'> {
   readonly cwd: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly mostOutput: number;
 }
 
 /** Errors: `Mistake`. */
-function runToEnd({ program, args, cwd, env, task, withinMs, end: ended }: Started): Promise<TaskEnd> {
+function runToEnd({ program, args, cwd, env, task, withinMs, end: ended, mostOutput }: Started): Promise<TaskEnd> {
   const limit = AbortSignal.timeout(withinMs);
   const end = AbortSignal.any([limit, ended]);
   return new Promise((resolve, reject) => {
-    if (end.aborted) return resolve({ code: 128 + constants.signals.SIGTERM, said: '', isTooLong: false });
-    const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
+    if (end.aborted) return resolve({ code: 128 + constants.signals.SIGTERM, said: '', output: '', isTooLong: false });
+    const child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe' });
     let said = '';
+    let output = '';
     let timer: NodeJS.Timeout | undefined;
     const kill = (signal: NodeJS.Signals): void => {
       try {
@@ -65,6 +69,10 @@ function runToEnd({ program, args, cwd, env, task, withinMs, end: ended }: Start
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-MOST_SAID);
     });
+    // What is over the limit is read, too, so that the program does not wait.
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (output.length < mostOutput) output = (output + text).slice(0, mostOutput);
+    });
     // A program that does not read its task is not waited for.
     child.stdin.on('error', () => {}).end(task);
     child.once('error', ({ code }: NodeJS.ErrnoException) => {
@@ -75,10 +83,14 @@ function runToEnd({ program, args, cwd, env, task, withinMs, end: ended }: Start
       over();
       kill('SIGKILL');
       child.stderr.destroy();
-      resolve({
-        code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
-        said,
-        isTooLong: limit.aborted,
+      const ended = { code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), isTooLong: limit.aborted };
+      const done = (): void => resolve({ ...ended, said, output });
+      if (child.stdout.closed) return done();
+      // A program of its own session may hold the output open.
+      const lost = setTimeout(() => child.stdout.destroy(), DRAINING_MS);
+      child.stdout.once('close', () => {
+        clearTimeout(lost);
+        done();
       });
     });
   });

@@ -39,6 +39,7 @@ import { servedFirewall } from '../served-firewall.ts';
 import { servedGranters } from '../served-granters.ts';
 import { servedJudge } from '../served-judge.ts';
 import { servedSecrets } from '../served-secrets.ts';
+import { taskDoor } from '../tasks/door.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
 import { hookRunner } from './hooks.ts';
@@ -123,11 +124,11 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
     const pages = { ...consolePages(), ...(await servedCard(plan, secrets.value)) };
-    const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace }, pages);
-    schedules.begin({ sessions, url });
+    const tasks = await taskDoor({ host, plan, machine: parts.machine, granter: granters.maker, log: log.write });
+    const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace, ...tasks.faces }, pages);
+    for (const one of [schedules, tasks]) one.begin({ sessions, url });
     const status = statusOf(read, url);
-    const wishes = await servedWishes(host, read, sessions, granters.owner);
-    for (const line of wishesAtStart(await wishes.rows())) say(line);
+    const wishes = await servedWishes(host, read, sessions, { owner: granters.owner, say });
     removeCopies(folder);
     const backup = copier(folder, (copy) => host.backup(copy));
     const served: Served = { read, sessions, wishes, log: log.write };
@@ -215,12 +216,13 @@ async function servedWishes(
   host: Host,
   { plan }: ReadManifest,
   sessions: PlanSessions,
-  owner: Far<Granter> | undefined,
+  { owner, say }: { readonly owner: Far<Granter> | undefined; readonly say: (line: string) => void },
 ): Promise<ServedWishes> {
   const reader = { directories: sessions.directories, hash: sha256, now: machine.now };
   const wishes = new ServedWishes(owner, plan, reader, dateText);
   // Nobody knows which lists were accepted or ended after the backup.
   if (host.restored) await wishes.endAll('the state was restored to an earlier one');
+  for (const line of wishesAtStart(await wishes.rows())) say(line);
   return wishes;
 }
 

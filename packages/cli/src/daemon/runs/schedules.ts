@@ -30,6 +30,8 @@ export interface TaskOrder {
   /** Both end the program. */
   readonly withinMs: number;
   readonly end: AbortSignal;
+  /** So many characters of its standard output are kept. Without it: none. */
+  readonly mostOutput?: number;
 }
 
 /** The end of a program. */
@@ -38,6 +40,8 @@ export interface TaskEnd {
   readonly isTooLong: boolean;
   /** The last text that it wrote to its standard error. */
   readonly said: string;
+  /** The first text that it wrote to its standard output. */
+  readonly output: string;
 }
 
 /** Runs the program to its end. */

@@ -2,8 +2,9 @@
  * The objects that a state of `hob serve` may hold, beside those of every host. Whoever opens the state gives them all:
  * a store with an object that nobody defines does not open.
  */
+import { taskDefinitions as ofTasks } from '@hob/a2a/tasks';
 import { definitions as ofServers } from '@hob/mcp/servers';
 import type { AnyDefinition } from '@hob/vat';
 import { definitions as ofSchedules } from '../runs/actors.ts';
 
-export const definitions: readonly AnyDefinition[] = Object.freeze([...ofServers, ...ofSchedules]);
+export const definitions: readonly AnyDefinition[] = Object.freeze([...ofServers, ...ofSchedules, ...ofTasks]);

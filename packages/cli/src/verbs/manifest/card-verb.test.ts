@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { cardKey, isSignedBy, validateAgentCard } from '@hob/a2a';
+import { cardKey, isSignedBy, knowPeers, validateAgentCard } from '@hob/a2a';
 import { expect, test } from 'vitest';
 import { type HobHome, hobHome, MANIFEST } from '../../../test/hob.ts';
 
@@ -52,6 +52,19 @@ test('a card that cannot be built ends with 1 and the remedy, and prints no card
   expect(broken).toMatchObject({ code: 1, out: '', err: expect.stringContaining('"broken"') });
   expect(broken.err).not.toContain(hob.folder);
   expect(await hob.run('card', at, '--public-key')).toMatchObject({ code: 1, out: '' });
+});
+
+test('--token prints a token that the agent at the address takes once, and needs the key and the address', async () => {
+  const hob = hobHome();
+  const file = join(hob.folder, 'card.pem');
+  const key = pem();
+  writeFileSync(file, key);
+  const since = Date.now();
+  const { token } = await hob.json<{ readonly token: string }>('card', '--sign-with', file, '--token', '--url', URL_OF);
+  const know = await knowPeers({ keys: { ezra: await cardKey(key) }, audience: URL_OF, now: () => since });
+  expect([await know(`Bearer ${token}`), await know(`Bearer ${token}`)]).toEqual(['ezra', undefined]);
+  for (const args of [['--token'], ['--token', '--sign-with', file], ['--token', '--url', URL_OF]])
+    expect(await hob.run('card', ...args)).toMatchObject({ code: 1, out: '', err: expect.stringContaining('give --sign-with FILE and --url') }); // biome-ignore format: one line
 });
 
 test('--validate FILE says each error of anybody’s card, and ends with 1', async () => {

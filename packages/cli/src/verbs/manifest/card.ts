@@ -25,6 +25,11 @@ export const card: Verb = {
     { flags: '--sign-with <file>', about: 'signs it with this private key in PEM: ed25519, or EC on P-256 or P-384' },
     { flags: '--public-key', about: 'prints the public key of --sign-with as a JWK, and no card' },
     {
+      flags: '--token',
+      about:
+        'prints a token for one request to the agent at --url, in the next minute, and no card: for the header authorization: Bearer',
+    },
+    {
       flags: '--validate [card]',
       about: 'says that the card is valid; of a file with a card of anybody, what is wrong',
     },
@@ -34,17 +39,19 @@ export const card: Verb = {
     'hob card app.yaml --name Timmy --json > card.json',
     'hob card --validate card.json',
     'hob card --sign-with card.pem --public-key',
+    'hob card --sign-with card.pem --token --url https://timmy.local:9443/a2a',
   ],
-  json: 'the card; with --validate { "errors": string[] }; with --public-key the JWK',
+  json: 'the card; with --validate { "errors": string[] }; with --public-key the JWK; with --token { "token": string }',
   codes: { 1: 'the card cannot be built, or is not valid; the manifest has mistakes' },
   async run(given, output) {
     const { line, say, json } = output;
     const file = textOf(given, 'validate');
     if (file !== undefined) return await validated(file, output);
-    const [{ cardKey, signAgentCard }, { agentCard }, { textOfFile }] = await Promise.all([
+    const [{ cardKey, peerToken, signAgentCard }, { agentCard }, { textOfFile }, { machine }] = await Promise.all([
       import('@hob/a2a'),
       import('../../drivers/card.ts'),
       import('../../drivers/layers.ts'),
+      import('../../drivers/machine.ts'),
     ]);
     const keyFile = textOf(given, 'signWith');
     const key = keyFile === undefined ? undefined : textOfFile(keyFile);
@@ -58,6 +65,17 @@ export const card: Verb = {
         return 1;
       }
       print(await cardKey(key));
+      return 0;
+    }
+    if (isGiven(given, 'token')) {
+      const audience = textOf(given, 'url');
+      if (key === undefined || audience === undefined) {
+        say('--token is signed for one agent: give --sign-with FILE and --url with the address in its card');
+        return 1;
+      }
+      const token = await peerToken({ pem: key, audience, now: machine.now });
+      line(token);
+      json({ token });
       return 0;
     }
     const plan = await planOf(given.operands[0], listOf(given, 'layer'), say);
