@@ -178,7 +178,12 @@ test('a link opens one page once, and its code leaves the address at once', asyn
   await page.getByText('Nothing waits for an answer.').first().waitFor();
   expect(page.url()).toBe(`${at.at}/console`);
   const second = await openPage(link, { browser });
-  await second.page.getByRole('alert').waitFor();
+  await second.page
+    .getByRole('alert')
+    .waitFor()
+    .catch(async (error) => {
+      throw new Error(`${error}; errors: ${second.errors.join('; ')}; page: ${await second.page.locator('body').textContent()}`); // biome-ignore format: one line
+    });
   expect(await second.page.locator('main').getAttribute('inert')).not.toBe(null);
   const third = await openPage(`${at.at}/console`, { browser });
   await third.page.getByText('This address has no code').waitFor();

@@ -38,8 +38,17 @@ test('of two pages with the same request the first answer wins, and the other pa
   );
   for (const page of [one, two]) await page.getByText('Nothing waits for an answer.').first().waitFor();
   const [winner, loser] = outcome === 'approved' ? [one, two] : [two, one];
-  await winner.getByText(`is ${outcome}.`).waitFor();
-  await loser.getByText(`owner ${outcome} the request that`).waitFor();
+  const told = async (page: typeof one, text: string): Promise<void> => {
+    const notice = page.locator('.notice');
+    await notice
+      .filter({ hasText: text })
+      .waitFor()
+      .catch(async () => {
+        throw new Error(`the notice is ${JSON.stringify(await notice.textContent())}, and not ${text}`);
+      });
+  };
+  await told(winner, `is ${outcome}.`);
+  await told(loser, `owner ${outcome} the request that`);
   const answers: string[] = [];
   for await (const line of at.host.ledger()) answers.push(...(/"k":"(approve|deny)"/.exec(line)?.[1] ?? '').split(' ').filter(Boolean)); // biome-ignore format: one line
   expect(answers).toHaveLength(1);
