@@ -33,7 +33,21 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.', 'http'],
   cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'sessions', 'recipes', 'acp', 'verbs', '.'],
-  host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'hooks', 'sessions', 'granters', 'door', '.', 'programs'],
+  host: [
+    'text',
+    'drivers',
+    'webauthn',
+    'state',
+    'sharing',
+    'passkeys',
+    'powerbox',
+    'hooks',
+    'sessions',
+    'granters',
+    'door',
+    '.',
+    'programs',
+  ],
 };
 /** A folder with more product files than this cannot be scanned by a reader. */
 const MOST_FILES = 20;

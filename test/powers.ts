@@ -44,6 +44,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['import.meta', 'node:fs'],
     why: 'reads the page that was built into the package',
   },
+  'packages/console/src/page/drivers/passkey.ts': {
+    powers: ['@simplewebauthn/browser', 'crypto'],
+    why: 'the browser makes passkeys and signs with them',
+  },
   'packages/console/src/page/drivers/browser.ts': {
     powers: ['Date', 'crypto', 'performance', 'setInterval', 'setTimeout'],
     why: "the browser's clock, hashes and files, and the time that a person typed, for the page of the console",
@@ -286,6 +290,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'writes an exported ledger where the caller says',
   },
+  'packages/host/src/webauthn/drivers/checks.ts': { powers: ['node:crypto'], why: 'checks signatures of passkeys' },
   'packages/host/src/door/drivers/face-call.ts': {
     powers: ['node:stream', 'node:stream/promises'],
     why: 'hands a request of HTTP to a face, and its response back as a stream',

@@ -4,7 +4,6 @@
  * `node build.mjs`; the set-up of the checkout runs it.
  */
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -13,10 +12,15 @@ const folder = dirname(fileURLToPath(import.meta.url));
 const page = join(folder, 'src', 'page');
 const out = join(folder, 'built');
 
-/** Preact is in the script, so its licence is, too. */
-const preact = createRequire(import.meta.url).resolve('preact/package.json');
-const { version } = JSON.parse(readFileSync(preact, 'utf8'));
-const licence = readFileSync(join(dirname(preact), 'LICENSE'), 'utf8').trim();
+/** These are in the script, so their licences are, too. */
+const inside = [
+  ['preact', 'LICENSE'],
+  ['@simplewebauthn/browser', 'LICENSE.md'],
+].map(([name, licence]) => {
+  const at = join(folder, 'node_modules', name);
+  const { version } = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8'));
+  return `${name} ${version}\n${readFileSync(join(at, licence), 'utf8').trim()}`;
+});
 
 mkdirSync(out, { recursive: true });
 await build({
@@ -31,7 +35,7 @@ await build({
   jsx: 'automatic',
   jsxImportSource: 'preact',
   legalComments: 'eof',
-  banner: { js: `/*! preact ${version}\n${licence}\n*/` },
+  banner: { js: `/*! ${inside.join('\n\n')}\n*/` },
   logLevel: 'warning',
 });
 for (const name of ['console.html', 'icon.svg']) copyFileSync(join(page, name), join(out, name));

@@ -237,7 +237,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-plan-offer',
     breaks: 'an offer is named after its cap, so a changed manifest changes what an earlier grant leads to',
     file: 'packages/cli/src/plan/sessions.ts',
-    find: 'JSON.stringify(made));',
+    find: 'JSON.stringify(about));',
     replace: 'cap.name);',
     tests: planTests,
   },

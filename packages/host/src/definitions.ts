@@ -7,6 +7,7 @@ import { LocalGranterActor } from './granters/local-granter.ts';
 import { HookJudgeActor } from './hooks/hook-judge.ts';
 import { OnlookerActor } from './hooks/onlooker.ts';
 import { ReviewActor } from './hooks/review.ts';
+import { PasskeysActor } from './passkeys/passkeys.ts';
 import { AskFacetActor } from './powerbox/ask-facet.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
@@ -28,6 +29,7 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   GranterActor,
   LedgerReaderActor,
   LocalGranterActor,
+  PasskeysActor,
   PowerboxActor,
   GateAskActor,
   OwnGateActor,

@@ -62,6 +62,7 @@ import type { HostTables } from './state/records.ts';
 import { checkHostWords } from './state/reserved.ts';
 import { RequestWaiters } from './state/waiters.ts';
 import type { Host, HostOptions, NewSession, OfferOptions, Session, Started } from './types.ts';
+import { PasskeyChecks } from './webauthn/drivers/checks.ts';
 
 type Handlers = DoorHandlers<EnteredPeer>;
 type Given = Required<Pick<HostOptions, 'stateDir' | 'random' | 'clock' | 'graceMs' | 'requestMs'>>;
@@ -91,6 +92,7 @@ export class LiveHost implements Host {
   readonly #granterLedger: GranterLedger;
   readonly #changes: GranterChanges = new GranterChanges();
   readonly #entryCodes: EntryCodes;
+  readonly #passkeys: PasskeyChecks;
   /** Set by `start`. */
   #offers!: Offers;
   #stopListening: () => void = () => {};
@@ -117,13 +119,9 @@ export class LiveHost implements Host {
     this.#slots = new ConnectionSlots(clock);
     this.#entryCodes = new EntryCodes(clock, random);
     this.#doors = new OpenDoors(stateDir);
-    this.#presence = new Presence({
-      waiters: this.#waiters,
-      sessions,
-      clock,
-      graceMs,
-      fault: (error) => this.#fault(error),
-    });
+    this.#passkeys = new PasskeyChecks(clock, random, () => this.#doors.origins());
+    const shared = { waiters: this.#waiters, sessions, clock, graceMs };
+    this.#presence = new Presence({ ...shared, fault: (error) => this.#fault(error) });
   }
 
   /** Gives the actors of the host their driver, and starts a grace time for each session entered before. */
@@ -140,9 +138,8 @@ export class LiveHost implements Host {
     });
     this.#offers = new Offers((body) => this.#turn(body), storeTag);
     const powers = hostPowers({
-      storeTag,
-      random: this.#random,
-      store: this.#store,
+      ...{ storeTag, random: this.#random, store: this.#store },
+      passkeys: this.#passkeys,
       waiters: this.#waiters,
       ledger: this.#granterLedger,
       changes: this.#changes,

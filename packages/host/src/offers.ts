@@ -16,7 +16,7 @@ import { checkName } from './state/names.ts';
 import type { HostTables } from './state/records.ts';
 import type { OfferOptions } from './types.ts';
 
-const offerOptions = { reads: true, methods: true, label: true, effects: true, fromPeer: true } as const;
+const offerOptions = { reads: true, methods: true, label: true, effects: true, fromPeer: true, needs: true } as const;
 
 type InTurn = <R>(body: (tables: HostTables) => R) => Promise<unknown>;
 
@@ -35,8 +35,16 @@ export class Offers {
   }
 
   async offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
-    const { reads = [], methods, label, effects, fromPeer = false } = takeOptions(options, 'offer', offerOptions);
+    const {
+      reads = [],
+      methods,
+      label,
+      effects,
+      fromPeer = false,
+      needs,
+    } = takeOptions(options, 'offer', offerOptions);
     checkName(name, 'the name of an offer');
+    if (needs !== undefined && needs !== 'passkey') throw new CapError('invalid', "needs is 'passkey', or left out");
     // A peer's object never takes the place of another's, in its grants.
     if (fromPeer && this.#names.get(name) === false)
       throw new CapError('invalid', 'the host itself offers something of that name: choose another name');
@@ -50,7 +58,7 @@ export class Offers {
       // The first offer of a process replaces the object of the process before. A later one is another cap.
       const known = this.#names.has(name) ? undefined : tables.offerInfo.get(name)?.number;
       tables.offers.set(name, reference);
-      tables.offerInfo.set(name, { ...about, number: known ?? nextNumber(tables, 'offers') });
+      tables.offerInfo.set(name, { ...about, ...(needs && { needs }), number: known ?? nextNumber(tables, 'offers') });
     });
     this.#names.set(name, fromPeer);
   }

@@ -9,6 +9,7 @@ import type { GranterLedger } from './granters/ledger-reader.ts';
 import { hashObjectId } from './sharing/urls.ts';
 import type { HostPowers, RequestNotice, SuggestedChange } from './state/host-powers.ts';
 import type { RequestWaiters } from './state/waiters.ts';
+import type { PasskeyChecks } from './webauthn/drivers/checks.ts';
 
 interface PowersOfProcess {
   readonly storeTag: string;
@@ -20,12 +21,13 @@ interface PowersOfProcess {
   filed(notice: RequestNotice): void;
   suggested(granter: string): Promise<SuggestedChange | undefined>;
   pageCode(granter: string): string;
+  readonly passkeys: PasskeyChecks;
   disconnect(callers: readonly string[]): void;
   disconnectEnded(): Promise<void>;
 }
 
 export function hostPowers(of: PowersOfProcess): object {
-  const { storeTag, random, store, waiters, ledger, changes, filed, suggested, pageCode, disconnect, disconnectEnded } = of; // biome-ignore format: one line
+  const { storeTag, random, store, waiters, ledger, changes, filed, suggested, pageCode, passkeys, disconnect, disconnectEnded } = of; // biome-ignore format: one line
   return driver<HostPowers>(
     {
       secret: () => {
@@ -43,6 +45,9 @@ export function hostPowers(of: PowersOfProcess): object {
       wait: ([request, asker, target], call) => waiters.wait(request, asker, target, call),
       filed: ([notice]) => filed(notice),
       pageCode: async ([granter]) => pageCode(granter),
+      passkeyChallenge: async ([granter, change]) => passkeys.challenge(granter, change),
+      madePasskey: async ([granter, made]) => passkeys.made(granter, made),
+      provedByPasskey: async ([granter, proof, keys, about]) => passkeys.proved(granter, proof, keys, about),
       suggested: ([granter]) =>
         suggested(granter).catch(() => {
           throw new CapError('unavailable', 'the program of this host could not make a proposal: ask again later');

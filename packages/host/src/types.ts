@@ -107,6 +107,11 @@ export interface OfferOptions {
   readonly effects?: Effects;
   /** It is an object of a connected program. It is `invalid` under a name that this program offers otherwise. */
   readonly fromPeer?: boolean;
+  /**
+   * A granter says yes to a request for it, and to a call of it that waits, with a passkey on the page of the host. No
+   * granter but the program of this host grants or renews it without a request.
+   */
+  readonly needs?: 'passkey';
 }
 
 /** A running host. `await using` closes it. */

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 import { MUTANTS as door } from './door.ts';
 import { MUTANTS as drivers } from './drivers.ts';
 import { MUTANTS as granters } from './granters.ts';
+import { MUTANTS as passkeys } from './passkeys.ts';
 import { MUTANTS as powerbox } from './powerbox.ts';
 import { MUTANTS as programs } from './programs.ts';
 import { MUTANTS as sessions } from './sessions.ts';
@@ -16,6 +17,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...drivers,
   ...state,
   ...sharing,
+  ...passkeys,
   ...powerbox,
   ...sessions,
   ...granters,

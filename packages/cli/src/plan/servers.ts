@@ -52,6 +52,7 @@ export class Servers {
   /** The tools of a cap. Errors: `Mistake`. */
   async tools(plan: Plan, cap: PlannedMcp, directories: Directories): Promise<readonly ToolOffer[]> {
     const server = serverOf(plan, cap);
+    const { needs } = cap.terms;
     const made = this.#madeOf(cap.server, server, directories);
     const key = await this.#host.nameFor('server', made);
     const running = this.#running.get(key) ?? directories.keepServer(this.#start(cap.server, server, directories));
@@ -63,7 +64,10 @@ export class Servers {
       return await Promise.all(
         Object.entries(tools).map(async ([tool, { cap: object, suspended, effects: does }]) => {
           if (suspended) this.#note(`hob: the tool ${tool} of the server ${cap.server} has changed since it was approved: its next call shows the difference and asks`); // biome-ignore format: one line
-          const offer = await this.#host.nameFor('tool', JSON.stringify([made, tool]));
+          const offer = await this.#host.nameFor(
+            'tool',
+            JSON.stringify([made, tool, ...(needs === undefined ? [] : [needs])]),
+          );
           return {
             petname: toolPetname(cap, tool),
             offer,

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changingMethods, type FsCap } from '@hob/caps-fs';
 import type { CommandCap, ShellCap } from '@hob/caps-shell';
-import type { Grant, SessionFace } from '@hob/host';
+import type { Grant, Request, SessionFace } from '@hob/host';
 import { check } from '@hob/manifest';
 import { E, type Far } from '@hob/vat';
 import { expect, test } from 'vitest';
@@ -73,6 +73,27 @@ test('the mode decides which effects wait for a person: reads never, writes and 
     }
     await session.end();
   }
+});
+
+test('needs: passkey is asked for each yes, also where another cap leads to the same object without it', async () => {
+  const at = await planScene();
+  const { agent } = await at.open(`${head}  mode: autonomous
+  caps:
+    src: { fs: project/src, can: [read, write] }
+    safe: { fs: project/src, can: [read, write], needs: passkey }
+  ask:
+    edit: { fs: project/src, can: [read, write], needs: passkey, offer: { uses: 9 } }
+`);
+  await E(fs(agent, 'src')).write('b.txt', 'free');
+  for (const cap of ['safe', 'edit']) {
+    const asked = code(E(fs(agent, cap)).write('b.txt', cap));
+    const [request] = (await at.inbox()) as readonly Request[];
+    expect([cap, request?.needs, request?.challenge]).toEqual([cap, 'passkey', `yes ${request?.digest} ${request?.id}`]); // biome-ignore format: one line
+    expect(await code(E(at.granter).answer(request?.id as string, { grant: {} }) as never)).toBe('denied');
+    await E(at.granter).answer(request?.id as string, { refuse: 'no' });
+    expect(await asked).toBe('denied');
+  }
+  expect(readFileSync(join(at.folder, 'project/src/b.txt'), 'utf8')).toBe('free');
 });
 
 test('ask waits for a person with the proposed terms; always_human asks in every mode', async () => {
@@ -267,7 +288,6 @@ const here = async (path: string): Promise<boolean> => {
 test('what cannot be started is refused by name, and no session is left', async () => {
   const at = await planScene();
   const refused: Readonly<Record<string, RegExp>> = {
-    'src: { fs: project/src, can: [read], needs: passkey }': /^src: needs: passkey is not built yet/,
     'src: { fs: project/none, can: [read] }': /^project\/none: there is no such folder beneath the root/,
     'src: { fs: project, can: [read], except: ["a/b"] }': /^src\.except: "a\/b" names a path/,
     'x: { command: no-such-program-here, argv: [[a]] }': /^x: there is no program no-such-program-here/,

@@ -85,7 +85,6 @@ export class PlanSessions {
 
   /** Errors: `Mistake`. */
   constructor(host: Host, { plan, roots, machine, offered = () => {}, schedules }: PlanParts) {
-    for (const cap of Object.values(plan.caps)) refuseUnbuilt(cap);
     refuseUnbuiltParts(plan);
     this.#host = host;
     this.#plan = plan;
@@ -184,7 +183,6 @@ export class PlanSessions {
       for (const [cap, offered] of offers) await grant(cap, offered);
       for (const cap of wished)
         try {
-          refuseUnbuilt(cap);
           for (const offered of await this.#offer(plan, cap, directories)) await grant(cap, offered);
         } catch (error) {
           dropped.push(`${from[cap.name]?.name}: ${cap.name} is left out: ${(error as Error).message}`);
@@ -248,10 +246,12 @@ export class PlanSessions {
     if (cap.kind === 'mcp') return await this.#offerTools(plan, cap, directories);
     if (cap.kind === 'schedule') return await this.#offerSchedule(plan, cap);
     const made = madeOf(plan, cap, directories, this.#machine.findProgram);
-    const name = await this.#host.nameFor(cap.kind, JSON.stringify(made));
+    const needs = needsOf(cap);
+    const about = needs.needs === undefined ? made : [made, needs.needs];
+    const name = await this.#host.nameFor(cap.kind, JSON.stringify(about));
     this.#offered(name, cap);
     const known = this.#offers.get(name);
-    const offering = known ?? this.#make(plan, cap, directories).then((object) => this.#host.offer(name, object, shownAs(cap))); // biome-ignore format: one line
+    const offering = known ?? this.#make(plan, cap, directories).then((object) => this.#host.offer(name, object, { ...shownAs(cap), ...needs })); // biome-ignore format: one line
     this.#offers.set(name, offering);
     // The cause of a failure may be mended, such as a missing folder.
     offering.catch(() => this.#offers.delete(name));
@@ -263,7 +263,7 @@ export class PlanSessions {
     const tools = await this.#servers.tools(plan, cap, directories);
     for (const { offer, label, cap: tool, effects } of tools) {
       this.#offered(offer, cap);
-      const offering = this.#offers.get(offer) ?? this.#host.offer(offer, tool, { label, methods: ['call', 'describe'], reads: ['describe'], ...(effects && { effects }) }); // biome-ignore format: one line
+      const offering = this.#offers.get(offer) ?? this.#host.offer(offer, tool, { label, methods: ['call', 'describe'], reads: ['describe'], ...(effects && { effects }), ...needsOf(cap) }); // biome-ignore format: one line
       this.#offers.set(offer, offering);
       await offering;
     }
@@ -295,6 +295,10 @@ export class PlanSessions {
     throw new Error('it is made elsewhere');
   }
 }
+
+/** Whether a yes to it needs a passkey. Such an object is an offer of its own. */
+const needsOf = ({ terms: { needs } }: PlannedCap): Pick<OfferOptions, 'needs'> =>
+  needs === undefined ? {} : { needs };
 
 /** The part of a cap that reads, as terms of a grant. */
 function readingOf(cap: PlannedCap | undefined): { readonly methods?: readonly string[] } {
@@ -356,12 +360,6 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
 }
 
 /** Errors: `Mistake`, which names what this version cannot start. */
-function refuseUnbuilt(cap: PlannedCap): void {
-  if (cap.terms.needs !== undefined || cap.offer?.needs !== undefined)
-    throw new Mistake(`${cap.name}: needs: passkey is not built yet: use always_human, or remove it from the manifest`);
-}
-
-/** Errors: as above, for the parts of a plan beside its caps. */
 function refuseUnbuiltParts(plan: Plan): void {
   for (const [child, give] of Object.entries(plan.children))
     for (const { cap: name, readonly } of give) {

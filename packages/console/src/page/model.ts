@@ -4,10 +4,11 @@
  * Promise: a request is asked for as soon as the host says that something has changed. An answer names the digest that
  * was shown. An error of the host becomes a text for the person, and nothing is done again by itself.
  */
-import type { Grant, Granter, Request, RequestAnswer, SuggestedChange } from '@hob/host';
+import type { Grant, Granter, Passkey, PasskeyProof, Passkeys, Request, RequestAnswer, SuggestedChange } from '@hob/host'; // biome-ignore format: one line
 import { E, type Far } from '@hob/vat/peer';
 import { Alike } from './alike.ts';
 import { notify, now, pause, whileSeen } from './drivers/browser.ts';
+import { makePasskey, signWith } from './drivers/passkey.ts';
 import { answeredText } from './logic/answered.ts';
 import { freeName, type LedgerRow, type Refused, rowOf } from './logic/ledger.ts';
 import { Others } from './others.ts';
@@ -38,6 +39,7 @@ export interface State {
   readonly lines: readonly LedgerRow[];
   /** The change of its settings that the host proposes. Undefined until it was asked. */
   readonly suggested: SuggestedChange | 'none' | undefined;
+  readonly passkeys: readonly Passkey[];
   /** The message for the person: the outcome of the last act, or an error. */
   readonly notice: string;
   /** Why there is no connection any more. */
@@ -60,6 +62,7 @@ export class Model {
     sessions: [],
     lines: [],
     suggested: undefined,
+    passkeys: [],
     notice: '',
     lost: undefined,
   };
@@ -89,6 +92,7 @@ export class Model {
     void this.#follow();
     whileSeen(REFRESH_MS, () => void this.#refresh());
     void this.#refresh();
+    void this.#act('', () => this.#readPasskeys());
   }
 
   lost(why: string): void {
@@ -230,13 +234,49 @@ export class Model {
 
   async answer(request: Request, answer: RequestAnswer, said: string): Promise<boolean> {
     this.#others.own(request.id);
-    const done = await this.#act(said, () =>
-      E(this.#granter).answer(request.id, { ...answer, digest: request.digest }),
-    );
+    const done = await this.#act(said, () => this.#send(request, answer));
     if (done) return true;
     this.#others.failed(request.id);
     await this.#act('', () => this.#tellWhoAnswered(request));
     return false;
+  }
+
+  async #send({ id, digest, challenge }: Request, answer: RequestAnswer): Promise<void> {
+    const signed = 'grant' in answer && challenge !== undefined ? { passkey: await this.#sign(challenge) } : {};
+    await E(this.#granter).answer(id, { ...answer, ...signed, digest });
+  }
+
+  /** Asks the person for one of the passkeys that are there. */
+  async #sign(challenge: string): Promise<PasskeyProof> {
+    const ids = this.#state.passkeys.map(({ id }) => id);
+    if (ids.length === 0) throw new Error('This needs a passkey, and you have none: add one in the room Passkeys.');
+    return await signWith(challenge, ids);
+  }
+
+  async #readPasskeys(): Promise<void> {
+    this.#set({ passkeys: (await E(E(this.#granter).passkeys()).list()) as readonly Passkey[] });
+  }
+
+  async #challenge(change: Parameters<Passkeys['challenge']>[0]): Promise<string> {
+    return ((await E(E(this.#granter).passkeys()).challenge(change)) as { readonly challenge: string }).challenge;
+  }
+
+  /** Makes a passkey in this browser. After the first one, one that is there signs for it. */
+  addPasskey(name: string): Promise<boolean> {
+    return this.#act('The passkey is added.', async () => {
+      const known = this.#state.passkeys.map(({ id }) => id);
+      const made = await makePasskey(await this.#challenge('new'), name, known);
+      const proof = known.length === 0 ? [] : [await this.#sign(await this.#challenge('add'))];
+      await E(E(this.#granter).passkeys()).add(made, ...(proof as [PasskeyProof]));
+      await this.#readPasskeys();
+    });
+  }
+
+  removePasskey({ id }: Passkey): Promise<boolean> {
+    return this.#act('The passkey is removed.', async () => {
+      await E(E(this.#granter).passkeys()).remove(id, await this.#sign(await this.#challenge('remove')));
+      await this.#readPasskeys();
+    });
   }
 
   /** Gives each of them the answer, with its own digest. One that has changed meanwhile stays in the inbox. */

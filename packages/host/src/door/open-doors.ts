@@ -53,6 +53,11 @@ export class OpenDoors {
     };
   }
 
+  /** Of the pages that these doors serve. */
+  origins(): readonly string[] {
+    return [...this.#urls.keys()].flatMap((listener) => listener.origins());
+  }
+
   async close(): Promise<void> {
     const listeners = [...this.#urls.keys(), ...this.#unnoted];
     if (this.#urls.size > 0) {

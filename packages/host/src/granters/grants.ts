@@ -8,6 +8,8 @@
 import type { Terms } from '@hob/revocable';
 import { CapError, type Definition, define, E, spawn } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
+import { refuseByHand } from '../passkeys/needed.ts';
+import { type Passkeys, PasskeysActor } from '../passkeys/passkeys.ts';
 import { answerRequest, type RequestAnswer } from '../powerbox/answer-request.ts';
 import { grantOffer } from '../powerbox/grant-offer.ts';
 import { inbox, type Request, type RequestedCall, requestedCall } from '../powerbox/inbox.ts';
@@ -20,7 +22,7 @@ import type { Initiator } from '../state/c-list.ts';
 import type { SuggestedChange } from '../state/host-powers.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { lookAgainAt } from '../state/lapsing.ts';
-import type { AcceptanceRecord, AcceptedText, HostTables, OwnName } from '../state/records.ts';
+import type { AcceptanceRecord, AcceptedText, GrantRecord, HostTables, OwnName } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
 import { accept, endAcceptance } from './acceptances.ts';
 import { type LedgerReader, LedgerReaderActor } from './ledger-reader.ts';
@@ -101,6 +103,8 @@ export interface Granter {
    * proposes none. No method makes the change.
    */
   suggestions(): Promise<SuggestedChange | undefined>;
+  /** The passkeys of this granter. */
+  passkeys(): Passkeys;
   /** A code with which this granter enters once from a page, within two minutes: `consoleLink` makes a link of it. */
   pageCode(): Promise<{ readonly code: string }>;
   /**
@@ -146,6 +150,12 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
   (_bcom, name, surface, hostState) => {
     const initiator: Initiator = { by: name, surface };
     const mine = (tables: HostTables): OwnRows => new OwnRows(tables, name);
+    const change = (id: string, how: (grant: GrantRecord, tables: HostTables) => void): Grant => {
+      const tables = tablesOf(hostState);
+      const grant = mine(tables).grant(id);
+      how(grant, tables);
+      return grantView(tables, grant);
+    };
     return {
       grant(sessionId, petname, offered, terms, accepted) {
         const tables = tablesOf(hostState);
@@ -186,29 +196,20 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       },
       rotate: (id) => rotateSturdyref(hostState, mine(tablesOf(hostState)).grant(id), initiator) as never,
       sturdyrefs: (filter = {}) => mine(tablesOf(hostState)).sturdyrefs(filter),
-      narrow(id, terms) {
-        const tables = tablesOf(hostState);
-        const grant = mine(tables).grant(id);
-        grant.gate.narrow(terms, { ...initiator });
-        return grantView(tables, grant);
-      },
-      renew(id, until) {
-        const tables = tablesOf(hostState);
-        const grant = mine(tables).grant(id);
-        grant.gate.renew(until, { ...initiator });
-        lookAgainAt(tables, grant);
-        return grantView(tables, grant);
-      },
-      confirm(id) {
-        const grant = mine(tablesOf(hostState)).grant(id);
-        grant.gate.confirm(name);
-        return grantView(tablesOf(hostState), grant);
-      },
+      narrow: (id, terms) => change(id, ({ gate }) => gate.narrow(terms, { ...initiator })),
+      renew: (id, until) =>
+        change(id, (grant, tables) => {
+          refuseByHand(tables, grant.offered, initiator);
+          grant.gate.renew(until, { ...initiator });
+          lookAgainAt(tables, grant);
+        }),
+      confirm: (id) => change(id, ({ gate }) => gate.confirm(name)),
       sessions: (after) => mine(tablesOf(hostState)).sessions(after),
       end: (id, why = '') =>
         endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
       requestedCall: (request) => requestedCall(hostState, isGranter(name), request),
       pageCode: () => pageCode(hostState, name),
+      passkeys: () => spawn(PasskeysActor(name, initiator, hostState)),
       suggestions: () => suggestions(hostState, name),
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),
       changed: (since = 0) => nextChange(hostState, name, since),

@@ -5,11 +5,13 @@
  * the `hob` command always sends it. An answer counts once, and only while everything is as it was shown: the
  * object of the offer, the files of the diff, the grants of the call and the asker. If one has changed, the
  * request is filed again. Only a granter that the session names can answer. No answer grants more than was
- * asked.
+ * asked. Where the offer needs a passkey, a yes is signed by one of the granter, for this request as it was shown.
  */
 import { checkTerms } from '@hob/revocable';
 import { CapError, E, ledgerLine, vatTime, wallTime } from '@hob/vat';
 import { breakAnswer, type OptionNames, takeOptions } from '@hob/vat/forwarder';
+import { needsPasskey } from '../passkeys/needed.ts';
+import { afterProof, readProof } from '../passkeys/passkeys.ts';
 import { grantState, type Initiator } from '../state/c-list.ts';
 import { sessionOf } from '../state/groups.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
@@ -17,6 +19,7 @@ import { checkName, skeletonOf } from '../state/names.ts';
 import type { HostTables, RequestRecord, SessionRecord } from '../state/records.ts';
 import { withoutReservedName } from '../state/reserved.ts';
 import { type GrantTerms, parseTerms } from '../state/terms.ts';
+import { challengeOf, type PasskeyProof } from '../webauthn/proof.ts';
 import { grantOffer } from './grant-offer.ts';
 import { closeRequest, digestKey, logWithdrawn, resolveRequest } from './pending.ts';
 import { filesUnchanged } from './preview.ts';
@@ -27,10 +30,10 @@ import { stricter } from './stricter.ts';
  * `grant`: the terms that were asked for, or narrower ones. The grant has the stricter of the two, term by
  * term, and a wider term is `invalid`. `as` is the petname of the new grant. `digest` is the digest that
  * was shown, so the answer is for what a person read. Without it the id alone names the request: an id is
- * never used again, and a request that changes gets another id.
+ * never used again, and a request that changes gets another id. `passkey` is for a request that needs one.
  */
 export type RequestAnswer = (
-  | { readonly grant: GrantTerms; readonly as?: string }
+  | { readonly grant: GrantTerms; readonly as?: string; readonly passkey?: PasskeyProof }
   | { readonly refuse: string; readonly lasting?: boolean; readonly instead?: string }
 ) & { readonly digest?: string };
 
@@ -41,6 +44,7 @@ const answerOptions: OptionNames<RequestAnswer> = {
   lasting: true,
   instead: true,
   digest: true,
+  passkey: true,
 };
 
 /** Whether a session names the granter. */
@@ -75,6 +79,29 @@ export function answerRequest(
   if ('refuse' in said) return void refuseRequest(tables, pending, initiator, said);
   if (typeof said.grant !== 'object' || said.grant === null)
     throw new CapError('invalid', 'say yes with the terms of the grant ({} for a call), or no with a reason');
+  if (!needsPasskey(tables, pending)) return approve({ hostState, names, initiator, pending, said });
+  if (said.passkey === undefined)
+    throw new CapError('denied', 'a yes to this needs a passkey: answer it on the page that hob console opens');
+  const proof = readProof(said.passkey);
+  return afterProof(hostState, initiator.by, proof, { challenge: challengeOf(pending) }, (now) => {
+    // It may have been answered, or have changed, while the proof was checked.
+    const still = requestNamed(now, names, id);
+    return approve({ hostState, names, initiator: { ...initiator, passkey: proof.id }, pending: still, said });
+  }) as Promise<void>;
+}
+
+interface Approval {
+  readonly hostState: HostState;
+  readonly names: IsGranterOf;
+  readonly initiator: Initiator;
+  readonly pending: RequestRecord;
+  readonly said: { readonly grant: GrantTerms; readonly as?: string };
+}
+
+/** In a turn. */
+function approve({ hostState, names, initiator, pending, said }: Approval): Promise<void> | undefined {
+  const tables = tablesOf(hostState);
+  const { id } = pending;
   if (tables.offerInfo.get(pending.offered)?.number !== pending.offer) return askAnew(tables, pending);
   if (pending.kind === 'grant') return void approveGrant(tables, hostState, pending, initiator, said);
   if (Object.keys(said.grant).some((term) => term !== 'uses' || said.grant.uses !== 1))

@@ -7,6 +7,7 @@
  */
 import { gated, grantOf } from '@hob/revocable';
 import { CapError, spawn, type Table, table } from '@hob/vat';
+import { refuseByHand } from '../passkeys/needed.ts';
 import { isAccepted } from '../state/acceptances.ts';
 import { addToCList, type Initiator, nextGrantId } from '../state/c-list.ts';
 import { groupsFor } from '../state/groups.ts';
@@ -33,7 +34,9 @@ interface OfferGrant {
   readonly accepted?: AcceptedText;
 }
 
-/** In a turn. Errors: `no-such-object`, `invalid`, `denied` (the text that it is for is not accepted). */
+/**
+ * In a turn. Errors: `no-such-object`, `invalid`, `denied` (the text that it is for is not accepted, or it needs a passkey).
+ */
 export function grantOffer(
   tables: HostTables,
   hostState: HostState,
@@ -44,6 +47,7 @@ export function grantOffer(
   const inner = typeof offered === 'string' ? tables.offers.get(offered) : undefined;
   if (inner === undefined || typeof offered !== 'string')
     throw new CapError('no-such-object', 'the host offers nothing of that name: choose another, or offer it first');
+  if (request === undefined) refuseByHand(tables, offered, initiator);
   // In this turn, so no acceptance ends between this look and the grant.
   if (accepted !== undefined && !isAccepted(tables, initiator.by, accepted))
     throw new CapError('denied', 'nobody accepts that text any more: it has changed, or its acceptance was ended');

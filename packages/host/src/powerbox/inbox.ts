@@ -6,6 +6,7 @@
  */
 import { CapError, E, vatTime } from '@hob/vat';
 import { canonicalText } from '@hob/vat/forwarder';
+import { needsPasskey } from '../passkeys/needed.ts';
 import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { numberOf } from '../state/order.ts';
@@ -13,6 +14,7 @@ import type { Proposal, RequestDisplay, RequestRecord } from '../state/records.t
 import { reservedNameFlags } from '../state/reserved.ts';
 import type { GrantTerms } from '../state/terms.ts';
 import { quoted } from '../text/safe-text.ts';
+import { challengeOf } from '../webauthn/proof.ts';
 import type { IsGranterOf } from './answer-request.ts';
 import type { Rows } from './display.ts';
 import { askerChain } from './gate.ts';
@@ -47,6 +49,9 @@ export interface Request extends RequestDisplay {
   readonly draft?: true;
   /** It is for a person alone: no judge sees it, and it is answered by itself. */
   readonly personOnly?: true;
+  /** A yes needs a passkey of the granter, which signs `challenge`: `{grant, digest, passkey}`. */
+  readonly needs?: 'passkey';
+  readonly challenge?: string;
   /** How often it was asked. */
   readonly count: number;
   /** The request that this one replaces, because what it showed has changed. */
@@ -170,6 +175,7 @@ function requestView(
     ...(stale === undefined ? {} : { stale }),
     ...(draft === undefined ? {} : { draft }),
     ...(personOnly === undefined ? {} : { personOnly }),
+    ...(needsPasskey(tables, pending) ? { needs: 'passkey' as const, challenge: challengeOf(pending) } : {}),
     proposals,
   };
 }

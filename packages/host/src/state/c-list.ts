@@ -16,6 +16,8 @@ import { checkReserved } from './reserved.ts';
 export interface Initiator {
   readonly by: string;
   readonly surface?: string;
+  /** The id of the passkey that signed it. */
+  readonly passkey?: string;
 }
 
 export const nextGrantId = (tables: HostTables): string =>

@@ -3,6 +3,8 @@
  * of the host hold it.
  */
 import type { LedgerVerdict } from '@hob/vat';
+import type { PasskeyChange } from '../webauthn/drivers/checks.ts';
+import type { NewPasskey, PasskeyProof, PasskeyRecord } from '../webauthn/proof.ts';
 import type { RequestOutcome, WaitResult } from './waiters.ts';
 
 /** A request that was filed, for a notification. Nothing in it was written by an agent. */
@@ -49,6 +51,17 @@ export interface HostPowers {
   suggested(granter: string): SuggestedChange | undefined;
   /** A code with which the granter enters once from a page. */
   pageCode(granter: string): string;
+  /** A challenge for one change of the passkeys of a granter. */
+  passkeyChallenge(granter: string, change: PasskeyChange): string;
+  /** The number of the first signature of a passkey that was made on a page of this host. Errors: `invalid`. */
+  madePasskey(granter: string, made: NewPasskey): number;
+  /** The number of the signature by one of these passkeys. Errors: `denied`. */
+  provedByPasskey(
+    granter: string,
+    proof: PasskeyProof,
+    keys: readonly PasskeyRecord[],
+    about: { readonly change: PasskeyChange } | { readonly challenge: string },
+  ): number;
   decide(request: string, verdict: RequestOutcome): void;
   /** For each request: whether an asker that is still connected waits, and how many wait in all. */
   waiting(requests: readonly string[]): readonly { readonly there: boolean; readonly count: number }[];

@@ -69,6 +69,7 @@ const storedNames: Readonly<Record<keyof HostTables, string>> = {
   ownNames: 'ownNames',
   kept: 'kept',
   personOnly: 'personOnly',
+  passkeys: 'passkeys',
   loops: 'loops',
   personTurns: 'personTurns',
 };

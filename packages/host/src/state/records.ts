@@ -5,6 +5,7 @@
 import type { GrantActor } from '@hob/revocable';
 import type { Table } from '@hob/vat';
 import type { Effects } from '@hob/vat/forwarder';
+import type { PasskeyRecord } from '../webauthn/proof.ts';
 import type { HostPowers } from './host-powers.ts';
 import type { CallLevel, GrantTerms } from './terms.ts';
 
@@ -184,6 +185,8 @@ export interface OfferInfo {
   readonly effects?: Effects;
   /** Its name for people, from the program that runs the host. It is kept as it was given: show it quoted. */
   readonly label?: string;
+  /** Each yes to a request for it, and to a call of it that waits, needs a passkey of the granter. */
+  readonly needs?: 'passkey';
   /** Where it was when it was offered, as a line for granters only. Quoted and escaped already. */
   readonly place?: string;
 }
@@ -229,6 +232,8 @@ export interface HostTables {
   readonly kept: Table<string>;
   /** Calls that wait by the terms of their grant, and that a firewall keeps from judges (`gate.ts`). */
   readonly personOnly: Table<true>;
+  /** By the name of their granter. */
+  readonly passkeys: Table<readonly PasskeyRecord[]>;
   /** By the ids of grants. */
   readonly loops: Table<LoopRow>;
   /** How often a person has had a turn, by the ids of sessions. */

@@ -21,7 +21,8 @@ export const KINDS = {
   sturdyref: 'a secret that opens one grant was made or exchanged: grant, session, what, by, surface',
   request:
     'a session asked for something, or a call began to wait for a granter: request, session, chain, digest, asks, grant, method. A request that replaces one whose file has changed says stale: the request before. With draft, the caller does not wait',
-  approve: 'a granter said yes to a request: request, session, digest, by, surface, grant',
+  approve:
+    'a granter said yes to a request: request, session, digest, by, surface, grant, passkey (the one that signed it)',
   deny: 'a granter or judge said no to a request: request, session, digest, by, surface, why, lasting',
   withdraw: 'a request ended without an answer: request, session, digest, code',
   confirm: 'a granter let a grant of a store that was put back go on: grant, by',
@@ -44,6 +45,7 @@ export const KINDS = {
   seal: 'a tool of a server was sealed (begin), its definition changed (change), or a granter approved the change (accept): what, server, tool, seal, was',
   expire: 'a grant ended by time: grant, code',
   cancel: 'a session cancelled a call or a request of its own: session, call (the name that it gave the call)',
+  passkey: 'a granter added or removed a passkey: what, granter, passkey (its id), by, surface',
   secret:
     'a secret was stored or removed, or all were put under another key: what, name (never the value), by, surface',
   'host-stop': 'the host closed in good order',

@@ -21,7 +21,7 @@ export function withoutIds<T extends Pick<Request, 'kind' | 'session' | 'effect'
 /** A text that is equal for requests that a page shows alike. Undefined if the request stands by itself. */
 export function shownText(request: Request): string | undefined {
   const { kind, asks, why, effect, table, diff, permits, flags, terms, draft } = withoutIds(request);
-  if (request.personOnly === true || request.stale !== undefined) return undefined;
+  if (request.personOnly === true || request.needs !== undefined || request.stale !== undefined) return undefined;
   const shown = [effect, ...table.flat(), diff ?? '', ...permits, ...flags, why];
   if (shown.some((text) => text.includes('⟦cut:'))) return undefined;
   return exactText([kind, asks, why, effect, table, diff, permits, flags, terms, draft === true, request.proposals]);

@@ -61,6 +61,9 @@ export function Answers({ requests, model, armed, focus, id }: AnswersProps): JS
         busy={busy}
         then={(terms) => void say({ grant: terms }, `${id} ${is} approved.`)}
       />
+      {requests[0].needs === 'passkey' && (
+        <p class="facts">A yes needs one of your passkeys. The browser asks for it.</p>
+      )}
       {!armed && (
         <p class="facts">
           Read the whole request: it can be approved a moment after its beginning and its end were on the screen.

@@ -7,6 +7,7 @@ import { Confirm } from './confirm.tsx';
 import { Grants } from './grants.tsx';
 import { Inbox } from './inbox.tsx';
 import { Ledger } from './ledger.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { Picture } from './picture.tsx';
 import { Refused } from './refused.tsx';
 import { Sessions } from './sessions.tsx';
@@ -14,9 +15,9 @@ import { Suggestions } from './suggestions.tsx';
 import { Text } from './text.tsx';
 import { useModel } from './use.ts';
 
-const ROOMS = ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Suggestions', 'Ledger'] as const;
+const ROOMS = ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Suggestions', 'Passkeys', 'Ledger'] as const;
 type Room = (typeof ROOMS)[number];
-const VIEWS = { Inbox, Grants, Sessions, Picture, Refused, Suggestions, Ledger } as const;
+const VIEWS = { Inbox, Grants, Sessions, Picture, Refused, Suggestions, Passkeys, Ledger } as const;
 
 export function Frame({ model }: { readonly model: Model }): JSX.Element {
   const state = useModel(model);

@@ -27,6 +27,8 @@ import { listenOn, type SocketFile } from './unix-socket.ts';
 
 export interface Listener {
   readonly url: string;
+  /** Values of `Origin`: of its own pages. */
+  origins(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -117,7 +119,7 @@ class Door<Who> {
     const { at } = this.#place;
     if ('path' in at) this.#file = await listenOn(this.#server, at.path);
     else await this.#listenAt(at);
-    return { url: this.#place.url(this.#port), close: () => this.#close() };
+    return { url: this.#place.url(this.#port), origins: () => this.#names.origins, close: () => this.#close() };
   }
 
   /** With pages, it is the only program at both addresses of `localhost`: a browser may take either. */
