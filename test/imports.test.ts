@@ -25,6 +25,7 @@ const ORDER = [
   'tools',
   'mcp',
   'acp',
+  'chat',
   'cli',
 ];
 /** Folders that nothing imports. */

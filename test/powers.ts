@@ -26,6 +26,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['@agentclientprotocol/sdk', 'setImmediate'],
     why: 'speaks ACP over the streams that it is given',
   },
+  'packages/chat/src/drivers/signed.ts': {
+    powers: ['AbortSignal.timeout', 'fetch', 'node:crypto'],
+    why: 'signs messages of a chat, checks them, and posts them',
+  },
+  'packages/chat/src/drivers/telegram.ts': {
+    powers: ['grammy', 'setTimeout'],
+    why: 'sends to one person by a bot, and hears what that person presses',
+  },
   'packages/a2a/src/drivers/sign.ts': { powers: ['@a2a-js/sdk', 'jose', 'node:crypto'], why: 'signs an agent card' },
   'packages/a2a/src/drivers/token.ts': {
     powers: ['Date', 'jose', 'node:crypto'],

@@ -500,7 +500,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-webhook-sign',
     breaks: 'the signature of a webhook does not cover its time',
-    file: webhook,
+    file: 'packages/chat/src/drivers/signed.ts',
     find: '`${id}.${timestamp}.${body}`',
     replace: '`${id}..${body}`',
     tests: webhookTests,

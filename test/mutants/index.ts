@@ -5,6 +5,7 @@ import { MUTANTS as bridgePython } from './bridge-python.ts';
 import { MUTANTS as capsFs } from './caps-fs.ts';
 import { MUTANTS as capsNet } from './caps-net.ts';
 import { MUTANTS as capsShell } from './caps-shell.ts';
+import { MUTANTS as chat } from './chat.ts';
 import { MUTANTS as cli } from './cli.ts';
 import { MUTANTS as consolePage } from './console.ts';
 import { MUTANTS as firewall } from './firewall.ts';
@@ -38,6 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...packing,
   ...tools,
   ...acp,
+  ...chat,
   ...mcp,
   ...mcpServers,
   ...cli,

@@ -34,7 +34,7 @@ import { type EnteredPeer, Presence, type SessionLookup } from './door/presence.
 import { placeOf, type ServeOptions } from './door/where.ts';
 import { privateSocket } from './drivers/private-folder.ts';
 import { orderStop, readStopOrder, removeStopOrder } from './drivers/state-dir.ts';
-import { addGranter, replaceGranterSecret } from './granters/accounts.ts';
+import { addGranter, granterOn, replaceGranterSecret } from './granters/accounts.ts';
 import { GranterChanges } from './granters/changes.ts';
 import type { Granter } from './granters/grants.ts';
 import { GranterLedger, lineOwner } from './granters/ledger-reader.ts';
@@ -232,8 +232,8 @@ export class LiveHost implements Host {
     return there ? { granter: await this.granter(name), secret: undefined } : this.addGranter(name);
   }
 
-  readonly granter: Host['granter'] = async (name) =>
-    (await this.#turn((tables) => granterNamed(tables, name).program)) as unknown as Far<Granter>;
+  readonly granter: Host['granter'] = async (name, surface) =>
+    (await this.#turn((tables) => granterOn(tables, this.#hostState, name, surface))) as unknown as Far<Granter>;
 
   async renewGranter(name: string): Promise<{ readonly secret: string }> {
     const secret = newSecret(this.#random);

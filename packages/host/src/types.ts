@@ -157,8 +157,12 @@ export interface Host extends AsyncDisposable {
    * secret is available only here, because the store keeps only a hash.
    */
   addGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string }>;
-  /** Errors: `no-such-object`. */
-  granter(name: string): Promise<Far<Granter>>;
+  /**
+   * A granter, for a program that acts in its name. With a `surface`, such as `chat`, the ledger records that, and the
+   * program does not stand in for the person: it grants nothing by hand that needs a passkey. Errors: `no-such-object`,
+   * `invalid`.
+   */
+  granter(name: string, surface?: string): Promise<Far<Granter>>;
   /** Makes a new secret for a granter. The old one stops working at once, and its connections are closed. */
   renewGranter(name: string): Promise<{ readonly secret: string }>;
   /**

@@ -6,6 +6,7 @@
  */
 
 export type { A2aPart, A2aPeer, PublicKey } from './file/a2a-part.ts';
+export type { ChatPart } from './file/chat-part.ts';
 export { type Parsed, parse } from './file/parse.ts';
 export { jsonSchema, manifestSchema } from './file/schema.ts';
 export { DURATION as durationPattern, milliseconds } from './file/terms.ts';
@@ -24,6 +25,7 @@ export type {
   PlannedBound,
   PlannedCap,
   PlannedChannel,
+  PlannedChat,
   PlannedCommand,
   PlannedFirewall,
   PlannedForward,

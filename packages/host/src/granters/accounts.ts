@@ -18,6 +18,15 @@ export function addGranter(tables: HostTables, hostState: HostState, name: strin
   return program;
 }
 
+/** In a turn. Errors: `no-such-object`, `invalid`. */
+export function granterOn(tables: HostTables, hostState: HostState, name: string, surface?: string): object {
+  const { program } = granterNamed(tables, name);
+  if (surface === undefined) return program;
+  if (!/^[a-z]{1,20}$/.test(surface) || surface === 'program')
+    throw new CapError('invalid', 'a surface is a word such as "chat"');
+  return spawn(GranterActor(name, surface, hostState));
+}
+
 /** In a turn: the old secret opens nothing from now on. Errors: `no-such-object`. */
 export function replaceGranterSecret(tables: HostTables, name: string, secretHash: string): void {
   const granter = granterNamed(tables, name);

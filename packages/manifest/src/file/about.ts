@@ -25,6 +25,7 @@ export type Part =
   | 'a2a'
   | 'peer'
   | 'publicKey'
+  | 'chat'
   | 'provider';
 
 /** The sentence for each key of each kind of record. */
@@ -43,6 +44,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     ledger: 'Where and how long acts are recorded.',
     firewall: 'Assesses each call of every session, and makes some wait for a person.',
     a2a: 'The card by which other agents find this one (A2A 1.0), and the agents that may send it tasks.',
+    chats: 'Chats in which granters see requests and answer some of them, by name.',
   },
   root: { temp: 'true: an empty folder for each session, which goes with it.' },
   server: {
@@ -227,6 +229,15 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     use: 'sig. It is not looked at.',
     kid: 'Its thumbprint. It is computed anew.',
   },
+  chat: {
+    telegram: 'The name of the secret with the token of a bot of Telegram.',
+    user: 'The number of the person, who has written to the bot.',
+    api: 'The address of the bot API, if it is not the usual one.',
+    webhook: 'Where requests are posted, signed.',
+    secret: 'The name of the secret with the key of the webhook: whsec_ and base64.',
+    sender: 'Whose answers count, as the program behind the webhook names them.',
+    granter: 'The granter whose requests are shown, and in whose name they are answered. Without it: the first one.',
+  },
   provider: { organization: 'The name of who runs it.', url: 'The address of its site.' },
 };
 
@@ -254,6 +265,7 @@ const NEXT: Readonly<Record<string, Part>> = {
   same_result: 'guardrail',
   hooks: 'hook',
   a2a: 'a2a',
+  chats: 'chat',
   peers: 'peer',
   key: 'publicKey',
   provider: 'provider',

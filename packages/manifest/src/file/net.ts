@@ -125,3 +125,9 @@ export const message: RecordOf<MessageCap> = record('a message cap', {
   }),
   ...terms,
 });
+
+/** By https, or on this machine, without a name, a query and a fragment. */
+export const isModelUrl = (given: string): boolean =>
+  /^(?:https:\/\/[A-Za-z0-9.:[\]-]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?)(?:\/[^\s?#\\*]*)?$/.test(
+    given,
+  ) && URL.canParse(given);

@@ -117,6 +117,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   guardrail: '### Guardrails',
   hook: '### Hooks',
   a2a: '## Agent card',
+  chat: '## Chats',
   peer: '### Tasks of other agents',
   publicKey: '### Tasks of other agents',
   provider: '## Agent card',

@@ -20,6 +20,7 @@ test('the JSON Schema is plain data and names the keys of a manifest and of each
       'ledger',
       'firewall',
       'a2a',
+      'chats',
     ],
   ]);
   expect(schema.additionalProperties).toBe(false);

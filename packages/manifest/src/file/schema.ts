@@ -7,8 +7,9 @@
 import * as z from 'zod';
 import { a2a } from './a2a.ts';
 import { described } from './about.ts';
+import { chat } from './chats.ts';
 
-import { addresses, channel, http, isAddress, message } from './net.ts';
+import { addresses, channel, http, isAddress, isModelUrl, message } from './net.ts';
 import { forward, host, programNet, sign, unix } from './program-net.ts';
 import { agent, schedule } from './schedule.ts';
 import {
@@ -28,12 +29,6 @@ import {
 } from './shapes.ts';
 import { milliseconds } from './terms.ts';
 import type { ArgumentBound, Manifest } from './types.ts';
-
-/** By https, or on this machine, without a name, a query and a fragment. */
-const isModelUrl = (given: string): boolean =>
-  /^(?:https:\/\/[A-Za-z0-9.:[\]-]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?)(?:\/[^\s?#\\*]*)?$/.test(
-    given,
-  ) && URL.canParse(given);
 
 const argvWord = text('a word of argv', 'status|log');
 /** A row without words is the program without arguments. */
@@ -267,6 +262,7 @@ const manifest = record('a manifest', {
     }).optional(),
   }).optional(),
   a2a: a2a.optional(),
+  chats: named('chats', chat).optional(),
 });
 
 /** The schema of a whole manifest. */

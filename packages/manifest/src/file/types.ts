@@ -1,6 +1,7 @@
 /** A manifest as TypeScript. The schema is checked against these types when the project compiles. */
 
 import type { A2aPart } from './a2a-part.ts';
+import type { ChatPart } from './chat-part.ts';
 
 /** How far listed caps go without a person. `ask` and absence hold in every mode. */
 export type Mode = 'plan' | 'supervised' | 'cautious' | 'autonomous';
@@ -375,6 +376,7 @@ export interface Manifest {
     | undefined;
   readonly firewall?: FirewallPart | undefined;
   readonly a2a?: A2aPart | undefined;
+  readonly chats?: Readonly<Record<string, ChatPart>> | undefined;
 }
 
 /** Returns its argument. TypeScript checks it, and an editor completes it. */

@@ -29,6 +29,7 @@ import {
 } from './plan.ts';
 import { asHttp, forwardOf, hostOf, netOf, signOf, unixOf } from './program-net.ts';
 import { a2aOf } from './rest/a2a.ts';
+import { chatsOf } from './rest/chats.ts';
 import { plannedGuardrails } from './rest/guardrails.ts';
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { agentsOf, followGives, scheduleOf } from './schedule.ts';
@@ -97,7 +98,7 @@ class Compiler {
   }
 
   compile(): Compiled {
-    const { session = {}, granters, judge, ledger, firewall: given, a2a: card } = this.#manifest;
+    const { session = {}, granters, judge, ledger, firewall: given, a2a: card, chats } = this.#manifest;
     this.#readFlags();
     this.#findings.push(...rootsOfServers(this.#manifest.servers ?? {}, this.#roots));
     this.#findings.push(...lookAlikes(this.#manifest, Object.keys(this.#held)));
@@ -124,6 +125,7 @@ class Compiler {
     const place = ledger?.path === undefined ? {} : { path: this.#place(ledger.path) };
     if (judge !== undefined && lacksPart(judge)) this.#wrong(['judge'], 'a judge that is asked has an api, a url and a model', 'add those, or leave out api, url, secret and timeout', true); // biome-ignore format: one line
     const a2a = card && a2aOf(card, { roots: this.#roots, machine: this.#surroundings, origin: this.#surroundings.origin, agents: this.#agents, caps: this.#given(), findings: this.#findings }); // biome-ignore format: one line
+    const planned = chatsOf(chats ?? {}, granters ?? this.#surroundings.above?.granters, this.#findings);
     const broken = this.#findings.some(({ severity }) => severity !== 'warning');
     if (broken) return { plan: undefined, findings: this.#findings };
     const plan: Plan = {
@@ -142,6 +144,7 @@ class Compiler {
       ...(ledger === undefined ? {} : { ledger: { ...ledgerOf(ledger), ...place } }),
       ...(firewall === undefined ? {} : { firewall }),
       ...(a2a === undefined ? {} : { a2a }),
+      ...(chats === undefined ? {} : { chats: planned }),
     };
     return { plan, findings: this.#findings };
   }

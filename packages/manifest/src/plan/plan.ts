@@ -227,6 +227,7 @@ export interface Plan {
   readonly firewall?: PlannedFirewall;
   /** Undefined: no card is served. */
   readonly a2a?: PlannedA2a;
+  readonly chats?: Readonly<Record<string, PlannedChat>>;
 }
 
 /** The card of the agent. */
@@ -245,6 +246,12 @@ export interface PlannedA2a {
   /** The agents that may send tasks. */
   readonly peers?: Readonly<Record<string, PlannedPeer>>;
 }
+
+/** A chat of one granter. Without a name it is the first one. Tokens and keys are names of secrets. */
+export type PlannedChat = { readonly granter?: string } & (
+  | { readonly kind: 'telegram'; readonly token: string; readonly user: number; readonly api?: string }
+  | { readonly kind: 'webhook'; readonly url: string; readonly secret: string; readonly sender: string }
+);
 
 /** Another agent that may send tasks. */
 export interface PlannedPeer {

@@ -6,7 +6,8 @@
  * and no close: each try has a limit, the tries are counted, and so are the notices that wait. Nothing of the URL but
  * its host is in a message.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { signedHeaders } from '@hob/chat/signed';
 import { Mistake } from '../../line/mistake.ts';
 
 /** The way to a receiver. */
@@ -53,13 +54,6 @@ export function webhookKey(text: string): Uint8Array {
   if (key.length < 24 || key.length > 64)
     throw new Mistake('--webhook-key-file takes a file with whsec_ and 24 to 64 bytes in base64: (printf whsec_; openssl rand -base64 32) > FILE'); // biome-ignore format: one line
   return key;
-}
-
-/** The headers that sign a body. `at` is in ms since 1970. */
-function signedHeaders(key: Uint8Array, id: string, at: number, body: string): Readonly<Record<string, string>> {
-  const timestamp = String(Math.floor(at / 1000));
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
 interface Delivery {

@@ -1,11 +1,14 @@
-/** Granters, judge, ledger and card over several layers. A lower layer never adds a granter, a judge's right or a place. */
+/**
+ * Granters, judge, ledger, card and chats over several layers. A lower layer never adds a granter, a judge's right, a chat
+ * or a place.
+ */
 import type { Manifest } from '../../file/types.ts';
 import type { Finding, Path } from '../../text/mistakes.ts';
 import type { Plan } from '../plan.ts';
 import { narrowedGuardrails, plannedGuardrails } from './guardrails.ts';
 
 /** The parts of a plan that say who decides and where it is recorded. */
-export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger' | 'firewall' | 'a2a'>;
+export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger' | 'firewall' | 'a2a' | 'chats'>;
 
 /**
  * The highest layer that names a part holds. With `mayAdd`, the lower one names what no layer above names. Otherwise it
@@ -25,13 +28,23 @@ export function restOf(above: Rest, lower: Rest, { mayAdd }: { mayAdd: boolean }
   const ledger = ledgerOf(above, lower, mayAdd, drop);
   const firewall = firewallOf(above.firewall, lower.firewall, drop);
   const a2a = a2aOf(above, lower, mayAdd, drop);
+  const chats = chatsOf(above, lower, mayAdd, drop);
   return {
     ...(granters === undefined ? {} : { granters }),
     ...(judge === undefined ? {} : { judge }),
     ...(ledger === undefined ? {} : { ledger }),
     ...(firewall === undefined ? {} : { firewall }),
     ...(a2a === undefined ? {} : { a2a }),
+    ...(chats === undefined ? {} : { chats }),
   };
+}
+
+/** A chat answers in the name of a granter, so one layer says them all. */
+function chatsOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['chats'] {
+  const [own, wanted] = [above.chats, lower.chats];
+  if (wanted === undefined || (own === undefined && mayAdd)) return own ?? wanted;
+  drop(['chats'], 'a layer above decides in which chats requests are answered');
+  return own;
 }
 
 /** One layer says the whole card: the highest one that has it, or a lower one that may add. */
