@@ -487,7 +487,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'runs the agent of a scheduled run, with its task as the standard input',
   },
   'packages/cli/src/acp/drivers/agents.ts': {
-    powers: ['node:child_process', 'process', 'setTimeout'],
+    powers: ['node:child_process', 'node:fs', 'process', 'setTimeout'],
     why: 'starts the agents of an editor, and ends them with all that they began',
   },
   'packages/cli/src/acp/drivers/pipes.ts': {

@@ -168,4 +168,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: served,
   },
+  {
+    name: 'acp-apart',
+    breaks: 'an agent that is kept apart begins in the project, and runs what lies there',
+    file: 'packages/cli/src/acp/drivers/agents.ts',
+    find: 'isApart ? empty : undefined',
+    replace: 'undefined',
+    tests: served,
+  },
+  {
+    name: 'acp-apart-told',
+    breaks: 'an agent that is kept apart is told the directory of the editor',
+    file: 'packages/cli/src/acp/drivers/agents.ts',
+    find: '(isApart ? empty : cwd)',
+    replace: 'cwd',
+    tests: served,
+  },
+  {
+    name: 'acp-plain-name',
+    breaks: 'calls of the plugin of Hermes are shown without kind and place',
+    file: 'packages/acp/src/our-calls.ts',
+    find: "if (Object.hasOwn(KINDS, title) && typeof (raw as Fields | null | undefined)?.['cap'] === 'string') return title;",
+    replace: '',
+    tests: ['packages/acp/src/replay.test.ts'],
+  },
 ];

@@ -5,10 +5,11 @@
  */
 import type { Fields } from './peer.ts';
 
-/** The kinds of ACP, by the verbs of Hob’s server (docs/mcp.md). */
+/** The kinds of ACP, by the verbs of Hob’s server (docs/mcp.md) and of the plugin of Hermes. */
 const KINDS: Readonly<Record<string, string>> = {
   ...{ read: 'read', write: 'edit', edit: 'edit', list: 'read', search: 'search' },
   ...{ run: 'execute', job: 'execute', code: 'execute', fetch: 'fetch' },
+  ...{ entries: 'read', mkdir: 'edit', request: 'other' },
   ...{ caps: 'other', call: 'other', request_cap: 'other', wait_for: 'other' },
 };
 
@@ -24,7 +25,7 @@ export function enriched(
   known: Known | undefined,
   editorPath: (cap: string, path: string) => string,
 ): { readonly update: Fields; readonly known: Known | undefined } {
-  const verb = verbOf(update['title']) ?? known?.verb;
+  const verb = verbOf(update['title'], update['rawInput']) ?? known?.verb;
   if (verb === undefined) return { update, known };
   const input = inputOf(update['rawInput']) ?? inputIn(contentOf(update)) ?? known?.input ?? {};
   const { cap, path } = input;
@@ -42,9 +43,13 @@ export function enriched(
   };
 }
 
-/** Agents write `mcp__hob__read`, `hob_read`, `hob/read`, `hob.read` and `read (hob MCP Server)`. */
-function verbOf(title: unknown): string | undefined {
+/**
+ * Agents write `mcp__hob__read`, `hob_read`, `hob/read`, `hob.read` and `read (hob MCP Server)`. Hermes with its plugin
+ * writes `read`, which is ours if it names a cap.
+ */
+function verbOf(title: unknown, raw: unknown): string | undefined {
   if (typeof title !== 'string') return undefined;
+  if (Object.hasOwn(KINDS, title) && typeof (raw as Fields | null | undefined)?.['cap'] === 'string') return title;
   const [, first, second] =
     /^(?:mcp[_.-]+)?hob(?:__|[_/.:-])([a-z_]+)\b|^([a-z_]+) \(hob MCP Server\)/.exec(title) ?? [];
   const name = first ?? second ?? '';

@@ -1,5 +1,5 @@
 /**
- * Frames of real agents, recorded behind `hob acp --recipe` with a scripted model (the releases of the README): more than
+ * Frames of real agents, recorded behind `hob acp` with a scripted model (the releases of the README): more than
  * 300 of each. They are played again, and the editor gets each of them.
  */
 import { readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ function player(frames: readonly Frame[]): Pipe {
   return ours;
 }
 
-test.for(['opencode', 'gemini', 'claude', 'codex'])(
+test.for(['opencode', 'gemini', 'claude', 'codex', 'hermes'])(
   'the frames of %s reach the editor, each once and in order',
   async (name) => {
     const frames = framesOf(name);

@@ -313,7 +313,7 @@ test('axe finds no violation in any room, in light and dark, on a phone and with
     await page.evaluate((size) => {
       document.documentElement.style.fontSize = `${size * 16}px`;
     }, zoom);
-    for (const room of ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Suggestions', 'Ledger']) {
+    for (const room of ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Suggestions', 'Passkeys', 'Ledger']) {
       await page.getByRole('navigation').getByRole('button', { name: room }).click();
       await page.locator('main h2').waitFor();
       if (room === 'Inbox') await page.getByRole('button', { name: 'Side by side' }).click();

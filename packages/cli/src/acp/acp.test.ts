@@ -20,7 +20,7 @@ session:
 /** Each prompt is a list of JSON lines: what the agent sends before its answer. The answers come back as messages. */
 const AGENT = `
 import { createInterface } from 'node:readline';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 const waiting = new Map();
 let next = 0;
@@ -30,7 +30,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params, result, error } = JSON.parse(line);
   if (method === undefined) { waiting.get(id)?.(error ?? result); continue; }
   if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } });
-  if (method === 'session/new') { writeFileSync(process.argv[2], JSON.stringify({ params, env: process.env })); send({ id, result: { sessionId } }); }
+  if (method === 'session/new') { writeFileSync(process.argv[2], JSON.stringify({ params, env: process.env, here: [process.cwd(), readdirSync('.')] })); send({ id, result: { sessionId } }); }
   if (method === 'session/load') send({ id, result: {} });
   if (method === 'session/prompt') (async () => {
     for (const [name, args] of JSON.parse(params.prompt[0].text)) {
@@ -53,6 +53,8 @@ interface Told {
     }[];
   };
   readonly env: Readonly<Record<string, string>>;
+  /** Its directory, and what lies there. */
+  readonly here: readonly [string, readonly string[]];
 }
 
 function scene(manifest = MANIFEST, ...options: readonly string[]) {
@@ -68,6 +70,29 @@ function scene(manifest = MANIFEST, ...options: readonly string[]) {
 
 const names = async (hob: HobHome): Promise<readonly string[]> =>
   (await hob.json<readonly { readonly name: string }[]>('sessions')).map(({ name }) => name);
+
+test('apart, an agent begins in an empty directory, is told no other, and reads through its caps all the same', async () => {
+  const { hob, begin, told } = scene(MANIFEST, '--apart');
+  await hob.serve();
+  const { running, editor } = begin();
+  await editor.agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  const cwd = join(hob.folder, 'config/project');
+  const { sessionId } = await editor.agent.request('session/new', { cwd, mcpServers: [] });
+  const { params, here } = told();
+  expect([params.cwd, here[1]]).toEqual([here[0], []]);
+  expect(here[0].startsWith(hob.folder) && !here[0].startsWith(cwd)).toBe(true);
+  const text = JSON.stringify([['fs/read_text_file', { path: join(cwd, 'src/a.txt') }]]);
+  await editor.agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  expect(editor.said()).toBe('{"content":"one\\n"}\n');
+  editor.close();
+  expect(await running.ended).toBe(0);
+  expect(existsSync(here[0])).toBe(false);
+  const both = await hob.run('acp', '--apart', '--recipe', 'opencode', '--model', 'm', '--', 'opencode', 'acp');
+  expect(both).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/--apart is for an agent without --recipe and --box/),
+  });
+});
 
 test('an editor works with an agent in a session of the manifest: it reads, its change is asked for in the editor, and closing ends it', async () => {
   const { hob, begin, told } = scene();

@@ -5,6 +5,8 @@
  * When it is stopped, nothing of it is left. A recipe without ACP, and a box where there is none, start nothing.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Agent } from '@hob/acp';
 import { CapError, E } from '@hob/vat';
 import type { OpenedEntry } from '../../daemon/daemon.ts';
@@ -19,8 +21,9 @@ import { ofChild, ofJob } from './pipes.ts';
 const ENDING_MS = 5_000;
 
 /** Errors: `Mistake` (the recipe, or the box, is not for an editor). */
-export function checkAcp({ recipe, inBox }: HostRun): void {
+export function checkAcp({ recipe, inBox }: HostRun, isApart: boolean): void {
   if (recipe === undefined) return;
+  if (isApart) throw new Mistake('--apart is for an agent without --recipe and --box: those begin apart anyway', 2);
   const { name, acp, noAcp = 'it does not speak ACP' } = recipe;
   if (acp === undefined) throw new Mistake(`the recipe ${name} is not for an editor: ${noAcp}`, 2);
   if (inBox && acp.ownArgs !== 'kept')
@@ -31,33 +34,35 @@ export function checkAcp({ recipe, inBox }: HostRun): void {
 }
 
 /** Errors: `CapError`, with a text for the person at the editor. */
-export async function startAgent(how: HostRun, entry: OpenedEntry): Promise<Agent> {
+export async function startAgent(how: HostRun, entry: OpenedEntry, isApart: boolean): Promise<Agent> {
   try {
-    return await started(how, entry);
+    return await started(how, entry, isApart);
   } catch (error) {
     if (error instanceof Mistake) throw new CapError('unavailable', error.message);
     throw error;
   }
 }
 
-async function started(how: HostRun, entry: OpenedEntry): Promise<Agent> {
-  if (how.recipe === undefined) return await bare(how, entry);
+async function started(how: HostRun, entry: OpenedEntry, isApart: boolean): Promise<Agent> {
+  if (how.recipe === undefined) return await bare(how, entry, isApart);
   return how.inBox ? await boxed(how, how.recipe, entry) : await byRecipe(how, how.recipe, entry);
 }
 
 /** For the person who starts an agent as it is. */
 const KEEPS = 'hob: this agent keeps its own tools, and the authority of your user: --recipe or --box takes them away';
 
-/** It keeps all that it has, and gets Hob's server besides. */
-async function bare({ run: { words, say } }: HostRun, entry: OpenedEntry): Promise<Agent> {
+/** It keeps all that it has, and gets Hob's server besides. Apart, it begins in an empty directory and is told no other. */
+async function bare({ run: { words, say } }: HostRun, entry: OpenedEntry, isApart: boolean): Promise<Agent> {
   const [program = '', ...args] = words;
   say(KEEPS);
   const begun = Promise.withResolvers<Agent>();
-  const over = withEntry(entry, async ({ variables }) => {
-    const child = await spawned(program, args, { ...process.env, ...variables }, undefined);
+  const over = withEntry(entry, async ({ variables, folder }) => {
+    const empty = join(folder, 'work');
+    if (isApart) mkdirSync(empty, { mode: 0o700 });
+    const child = await spawned(program, args, { ...process.env, ...variables }, isApart ? empty : undefined);
     begun.resolve({
       ...running(child),
-      directory: (cwd) => cwd,
+      directory: (cwd) => (isApart ? empty : cwd),
       mcpServers: [serverOf(mcpServer(entry.url, variables['HOB_SECRET_FILE'] as string))],
       asks: 'shown',
     });

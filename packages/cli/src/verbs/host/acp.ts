@@ -1,6 +1,6 @@
 /** `hob acp`: an agent for an editor, in sessions of the manifest. */
 import { STATE } from '../../line/options.ts';
-import { listOf, textOf, type Verb } from '../../line/verb.ts';
+import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob acp` */
 export const acp: Verb = {
@@ -24,6 +24,11 @@ export const acp: Verb = {
       about: 'starts a known agent host in the sandbox: it sees the directories of its session and its model, and keeps its own tools', // biome-ignore format: one line
     },
     {
+      flags: '--apart',
+      about:
+        'an agent without --recipe and --box begins in an empty directory: for one that reads or runs what lies in a project',
+    },
+    {
       flags: '--model-url <url>',
       about: 'with --recipe or --box: the address of the model, if it is not the usual one',
     },
@@ -36,7 +41,7 @@ export const acp: Verb = {
   examples: [
     'hob acp --recipe opencode --model gpt-5.5 -- opencode acp',
     'hob acp --box -- gemini --acp',
-    'hob acp -- hermes acp',
+    'hob acp --apart -- hob-hermes acp',
   ],
   codes: {
     0: 'the editor closed, or a signal ended it',
@@ -55,7 +60,8 @@ export const acp: Verb = {
     const { editorOf, openWork } = await import('../../acp/work.ts');
     const { hostRun } = await import('../../recipes/drivers/host-run.ts');
     const how = hostRun(given, say);
-    checkAcp(how);
+    const isApart = isGiven(given, 'apart');
+    checkAcp(how, isApart);
     const layers = layerTexts(listOf(given, 'layer'));
     const name = textOf(given, 'name') ?? 'acp';
     return await withDaemon(given, async ({ daemon }) => {
@@ -67,7 +73,7 @@ export const acp: Verb = {
             daemon,
             say,
             open: (starter) => openNamed(daemon, { name, starter, layers }),
-            start: (entry) => startAgent(how, entry),
+            start: (entry) => startAgent(how, entry, isApart),
             end: (session) =>
               E(daemon)
                 .end(session)
