@@ -3,8 +3,8 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Message, Task } from '@a2a-js/sdk';
-import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
-import { buildAgentCard, cardKey, peerToken } from '@hob/a2a';
+import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import { cardKey, peerToken } from '@hob/a2a';
 import { type HobHome, hobHome, type Running, resolveHook } from './hob.ts';
 
 /** The address in the card. A proxy would lead from there to the door. */
@@ -87,7 +87,6 @@ a2a:
   serve: true
   peers: ${JSON.stringify(listed)}
 `); // biome-ignore format: one text
-  const card = buildAgentCard({ name: 'Timmy', description: 'd', version: '1', url: AUDIENCE, skills: [], streaming: true }); // biome-ignore format: one line
   const door = async (): Promise<string> => {
     const { url } = await hob.json<{ readonly url: string }>('status');
     return `${url.replace('ws:', 'http:')}/a2a`;
@@ -107,7 +106,9 @@ a2a:
           headers: { ...(init?.headers as object), authorization: `Bearer ${await token(pem, { audience })}` },
         });
       const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] });
-      const client = await factory.createFromAgentCard(card as never);
+      // The SDK reads the card that the host serves, and knows from it where and how to send.
+      const card = await new DefaultAgentCardResolver().resolve(at.replace('/a2a', ''));
+      const client = await factory.createFromAgentCard(card);
       return {
         client,
         get: (id) => client.getTask({ id, tenant: '' } as never),
