@@ -143,8 +143,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'chat-kept',
     breaks: 'a kill leaves buttons under messages for ever',
     file: 'packages/chat/src/desk.ts',
-    find: 'await E(rows).put({ ...row, ref });',
-    replace: '',
+    find: 'const noted = (await E(rows).note(chat, request.id, { ref })) as ChatRow | undefined;',
+    replace: 'const noted = row as ChatRow | undefined;',
     tests: ['packages/cli/src/daemon/chats/chats.test.ts'],
+  },
+  {
+    name: 'chat-early',
+    breaks: 'an answer that comes early is told as one of elsewhere',
+    file: 'packages/chat/src/desk.ts',
+    find: 'if (row.ref === undefined && this.#sending.has(row.request)) return true;',
+    replace: '',
+    tests: ['packages/chat/src/desk.test.ts'],
   },
 ];

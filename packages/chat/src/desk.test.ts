@@ -137,6 +137,28 @@ test('a chat says yes to nothing that needs a passkey, lasts, or is longer than 
   expect(chat.messages[2]?.text).toMatch(/⟦cut: \d+ more characters⟧|… \d+ characters are left out …/);
 });
 
+test('an answer that comes before the id of its message is known is in the message, as an answer of here', async () => {
+  const at = await scene();
+  const chat = memory();
+  const [began, goesOn] = [Promise.withResolvers<Button>(), Promise.withResolvers<void>()];
+  const { send } = chat;
+  chat.send = async (message) => {
+    const ref = await send(message);
+    began.resolve(message.buttons[0] as Button);
+    await goesOn.promise;
+    return ref;
+  };
+  const desk = await at.desk(chat);
+  const asked = at.ask({ uses: 5 });
+  const { token } = await began.promise;
+  expect(await desk.pressed(token, '7')).toBe('R1: approved once, here.');
+  expect(await asked).toBe('ok');
+  goesOn.resolve();
+  await chat.ends(/\n\napproved once, here$/);
+  await desk.look();
+  expect([await E(at.rows).of('phone'), chat.messages]).toMatchObject([[], [{ buttons: [] }]]);
+});
+
 test('a chat that fails is tried again, keeps no answer back, and its errors stay out of the log', async () => {
   const at = await scene();
   const chat = memory();

@@ -53,6 +53,8 @@ export class ChatDesk {
   #closed = false;
   /** Requests whose answer of this chat is on its way. */
   readonly #answering = new Set<string>();
+  /** Requests whose message is on its way: it is edited when its id is known. */
+  readonly #sending = new Set<string>();
   /** One look at a time. */
   #looking: Promise<boolean> = Promise.resolve(true);
 
@@ -117,16 +119,22 @@ export class ChatDesk {
     this.#answering.add(request);
     try {
       await E(granter).answer(request, answer.said);
-      await E(rows).put({ ...row, over });
     } catch (error) {
-      if (!(error instanceof CapError)) throw error;
+      if (!(error instanceof CapError)) {
+        this.#answering.delete(request);
+        throw error;
+      }
       log(`an answer in the chat ${chat} came to nothing: ${error.code}`);
-      if (error.code !== 'no-such-object' && error.code !== 'STALE' && error.code !== 'expired') return `That did not work: ${error.code}.`; // biome-ignore format: one line
+      if (error.code !== 'no-such-object' && error.code !== 'STALE' && error.code !== 'expired') {
+        this.#answering.delete(request);
+        return `That did not work: ${error.code}.`;
+      }
       over = ELSEWHERE;
-    } finally {
-      this.#answering.delete(request);
     }
-    await this.#settle({ ...row, over });
+    // Noted before others may take it for one that was answered elsewhere.
+    const noted = (await E(rows).note(chat, request, { over })) as ChatRow | undefined;
+    this.#answering.delete(request);
+    if (noted !== undefined) await this.#settle(noted);
     return `${shortId(request)}: ${over}.`;
   }
 
@@ -146,19 +154,25 @@ export class ChatDesk {
     const answers = Object.fromEntries(made.map(({ choice, said, token }) => [choice, { said, token }]));
     const row: ChatRow = { chat, request: request.id, head: text.split('\n', 1)[0] ?? '', answers };
     await E(rows).put(row);
+    this.#sending.add(request.id);
     try {
       const buttons = made.map(({ said: _, ...button }) => button);
       const ref = await port.send({ request: request.id, text, buttons });
-      await E(rows).put({ ...row, ref });
-      return true;
+      const noted = (await E(rows).note(chat, request.id, { ref })) as ChatRow | undefined;
+      this.#sending.delete(request.id);
+      // It may have been answered before its id was known.
+      return noted?.over === undefined || (await this.#settle(noted));
     } catch (error) {
       return await this.#failed(error, 'a request was not shown');
+    } finally {
+      this.#sending.delete(request.id);
     }
   }
 
   /** Edits the message of a request that is over. A message that was never sent needs no edit. */
   async #settle(row: ChatRow): Promise<boolean> {
     const { over = ELSEWHERE } = row;
+    if (row.ref === undefined && this.#sending.has(row.request)) return true;
     const { chat, rows, port } = this.#parts;
     try {
       if (row.ref !== undefined) await port.edit(row.ref, `${row.head}\n\n${over}`);

@@ -23,6 +23,8 @@ export interface ChatRows {
   of(chat: string): readonly ChatRow[];
   find(chat: string, request: string): ChatRow | undefined;
   put(row: ChatRow): void;
+  /** Notes the id of the message, or how its request ended. Returns the row; undefined if it was dropped. */
+  note(chat: string, request: string, what: Pick<ChatRow, 'ref' | 'over'>): ChatRow | undefined;
   drop(chat: string, request: string): void;
   /** Whether an id of a signed message was taken before `until`, in ms since 1970. It is from now on. */
   takenBefore(id: string, until: number, now: number): boolean;
@@ -39,6 +41,13 @@ export const ChatRowsActor: Definition<ChatRows, [rows: Table<ChatRow>, taken: T
     of: (chat) => [...rows.entries()].flatMap(([, row]) => (row.chat === chat ? [row] : [])),
     find: (chat, request) => rows.get(keyOf(chat, request)),
     put: (row) => void rows.set(keyOf(row.chat, row.request), row),
+    note(chat, request, what) {
+      const row = rows.get(keyOf(chat, request));
+      if (row === undefined) return undefined;
+      const noted = { ...row, ...what };
+      rows.set(keyOf(chat, request), noted);
+      return noted;
+    },
     drop: (chat, request) => void rows.delete(keyOf(chat, request)),
     takenBefore(id, until, now) {
       if (taken.has(id)) return true;
