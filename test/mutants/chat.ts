@@ -155,4 +155,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/chat/src/desk.test.ts'],
   },
+  {
+    name: 'chat-person',
+    breaks: 'a chat says yes to what is for a person at the host alone',
+    file: 'packages/chat/src/present.ts',
+    find: "if (personOnly === true) return 'This is for a person at the host alone.';",
+    replace: '',
+    tests: ['packages/chat/src/desk.test.ts'],
+  },
 ];

@@ -117,7 +117,7 @@ test('two presses at once are one answer; one that was settled elsewhere is edit
   expect(await desk.pressed(token, '7')).toBe('It was answered already, or has ended.');
 });
 
-test('a chat says yes to nothing that needs a passkey, lasts, or is longer than its message', async () => {
+test('a chat says yes to nothing that needs a passkey, lasts, is for a person alone, or is longer than its message', async () => {
   const at = await scene();
   const chat = memory();
   const desk = await at.desk(chat);
@@ -127,7 +127,9 @@ test('a chat says yes to nothing that needs a passkey, lasts, or is longer than 
   await chat.sees(2);
   void at.write('x\n'.repeat(20_000), 'gated');
   await chat.sees(3);
-  const whys = [/A yes to this needs a passkey\./, /This asks for something that lasts\./, /too long to be shown whole here\./]; // biome-ignore format: one line
+  void at.write('two', 'alone');
+  await chat.sees(4);
+  const whys = [/A yes to this needs a passkey\./, /This asks for something that lasts\./, /too long to be shown whole here\./, /for a person at the host alone\./]; // biome-ignore format: one line
   for (const [n, message] of chat.messages.entries()) {
     expect(message.text).toMatch(whys[n] as RegExp);
     expect(message.text.length).toBeLessThan(4_000);

@@ -72,7 +72,7 @@ export async function scene(): Promise<Scene> {
     ask: (terms = {}, why = 'to see') => code(E(agent.bootstrap).request({ asks: 'notes', terms, why }) as never),
     async write(text, petname = 'gated') {
       const held = (await E(agent.bootstrap).caps()) as readonly string[];
-      if (!held.includes(petname)) await E(owner).grant(session.id, petname, petname === 'safe' ? 'safe' : 'notes', { gated: ['write'] }); // biome-ignore format: one line
+      if (!held.includes(petname)) await E(owner).grant(session.id, petname, petname === 'safe' ? 'safe' : 'notes', { gated: ['write'], ...(petname === 'alone' ? { personOnly: true as const } : {}) }); // biome-ignore format: one line
       return await code(E(E(agent.bootstrap).cap<FsCap>(petname) as unknown as Far<FsCap>).write('a.txt', text));
     },
     file: () => readFileSync(join(folder, 'root/a.txt'), 'utf8'),
