@@ -238,9 +238,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'door-outside-known',
     breaks: 'a face answers callers that it does not know',
     file: 'packages/host/src/door/drivers/listener.ts',
-    find: "if (caller === undefined) return unknownSecret;\n    this.#unauthenticated.remove(request.socket);\n    const release = this.#outside.take(request.url ?? '', caller);",
-    replace:
-      "this.#unauthenticated.remove(request.socket);\n    const release = this.#outside.take(request.url ?? '', caller ?? '');",
+    find: 'const caller = await face.know(headersOf(request));',
+    replace: "const caller = (await face.know(headersOf(request))) ?? '';",
     tests: door,
   },
   {
@@ -258,5 +257,29 @@ export const MUTANTS: readonly Mutant[] = [
     find: '(request.destroyed && !request.complete)',
     replace: 'request.destroyed',
     tests: door,
+  },
+  {
+    name: 'door-outside-proof',
+    breaks: 'strangers with something like a proof keep known callers out',
+    file: 'packages/host/src/door/drivers/listener.ts',
+    find: 'if (proofInBody === undefined) {',
+    replace: 'if (caller) {',
+    tests: door,
+  },
+  {
+    name: 'door-outside-body',
+    breaks: 'a stranger with something like a proof sends a body of any size',
+    file: 'packages/host/src/door/drivers/listener.ts',
+    find: 'face.answer(given, caller), proofInBody);',
+    replace: 'face.answer(given, caller));',
+    tests: door,
+  },
+  {
+    name: 'a2a-left-session',
+    breaks: 'a host cannot begin when the session of a task had ended before it',
+    file: 'packages/cli/src/daemon/tasks/door.ts',
+    find: '(await host.sessions()).find(({ id }) => id === session)',
+    replace: 'await host.session(session)',
+    tests: served,
   },
 ];

@@ -192,4 +192,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/acp/src/replay.test.ts'],
   },
+  {
+    name: 'acp-passkey',
+    breaks: 'an editor offers a yes that the host refuses',
+    file: 'packages/acp/src/options.ts',
+    find: 'if (needs !== undefined) return no;',
+    replace: '',
+    tests: ['packages/acp/src/requests.test.ts'],
+  },
 ];

@@ -95,8 +95,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'chat-here',
     breaks: 'a press under a message of another chat counts',
     file: 'packages/chat/src/drivers/telegram.ts',
-    find: 'const isHere = press.message?.chat.id === user;',
-    replace: 'const isHere = press.message !== undefined;',
+    find: 'const isHere = message?.chat.id === user &&',
+    replace: 'const isHere = message !== undefined &&',
     tests: ['packages/chat/src/telegram.test.ts'],
   },
   {
@@ -162,5 +162,21 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (personOnly === true) return 'This is for a person at the host alone.';",
     replace: '',
     tests: ['packages/chat/src/desk.test.ts'],
+  },
+  {
+    name: 'chat-changed-limit',
+    breaks: 'a chat ends for good when other programs of its granter wait for changes',
+    file: 'packages/chat/src/desk.ts',
+    find: "if (codeOf(error) !== 'limit') throw error;",
+    replace: 'throw error;',
+    tests: ['packages/chat/src/desk.test.ts'],
+  },
+  {
+    name: 'chat-failing',
+    breaks: 'nobody is told that a chat hears no presses',
+    file: 'packages/chat/src/drivers/telegram.ts',
+    find: "if (!isFailing) failing(error instanceof CapError ? error.code : 'fault');",
+    replace: '',
+    tests: ['packages/chat/src/telegram.test.ts'],
   },
 ];

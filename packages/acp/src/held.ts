@@ -61,6 +61,8 @@ export interface Asked {
   readonly why: string;
   readonly terms?: Terms;
   readonly digest: string;
+  /** An editor cannot sign. */
+  readonly needs?: 'passkey';
 }
 
 /** The answer to a request. */

@@ -1,8 +1,8 @@
 /**
  * The options of a request to the person at the editor, and the answer that each of them is.
  *
- * Promise: an option never gives more than was asked, and its name says how often and how long. An answer that names no option
- * of its request gives nothing.
+ * Promise: an option never gives more than was asked, and its name says how often and how long. Where a yes needs a
+ * passkey there is no yes. An answer that names no option of its request gives nothing.
  */
 import type { Asked, Said, Terms } from './held.ts';
 
@@ -21,7 +21,7 @@ const MINUTE = 60_000;
 const FIVE = { uses: 5, for: 15 * MINUTE } as const;
 
 /** The options of a request. */
-export function optionsOf({ kind, digest, terms = {} }: Asked): readonly Option[] {
+export function optionsOf({ kind, digest, needs, terms = {} }: Asked): readonly Option[] {
   const yes = (optionId: string, name: string, as: Kind, grant: Terms): Option => ({
     ...{ optionId, name, kind: as },
     said: { digest, grant },
@@ -35,6 +35,7 @@ export function optionsOf({ kind, digest, terms = {} }: Asked): readonly Option[
       said: { digest, refuse: 'refused in the editor, for good', lasting: true },
     },
   ];
+  if (needs !== undefined) return no;
   if (kind === 'call') return [yes('allow_once', 'Allow this call once', 'allow_once', {}), ...no];
   const { uses, for: ms, until, scope } = terms;
   const isOnce = scope === 'once' || uses === 1;

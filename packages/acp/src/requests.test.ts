@@ -124,6 +124,11 @@ test('an option is offered only if it is no more than what was asked', () => {
   expect(ids({ scope: 'session', uses: 7 })).toEqual(['allow_once', 'allow_five', 'allow_asked']);
 });
 
+test('an editor offers no yes to what needs a passkey, because it cannot sign', () => {
+  for (const kind of ['grant', 'call'] as const)
+    expect(optionsOf({ kind, digest: 'd', needs: 'passkey', terms: {} } as Asked).map(({ kind: as }) => as)).toEqual(['reject_once', 'reject_always']); // biome-ignore format: one line
+});
+
 test('a gated change is shown with both texts, is made exactly as shown, and is asked anew if the file has changed', async () => {
   const at = await scene({ terms: { gated: ['write'] } });
   at.editor.answer = async () => {

@@ -177,3 +177,22 @@ test('a chat that fails is tried again, keeps no answer back, and its errors sta
   expect(at.log.join('\n')).not.toMatch(/secret|token/);
   expect(at.log.length).toBeGreaterThanOrEqual(5);
 });
+
+test('a chat whose granter has too many programs that wait for changes shows its requests a little later', async () => {
+  const at = await scene();
+  const since = (await E(at.owner).changed()) as number;
+  const others = Array.from({ length: 64 }, () => E(at.owner).changed(since));
+  const chat = memory();
+  await at.desk(chat);
+  // The desk has found no place by now: the next question of this granter finds none either.
+  await expect(E(at.owner).changed(since)).rejects.toMatchObject({ code: 'limit' });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const asked = at.ask({ uses: 5 });
+  await chat.sees(1);
+  await Promise.all(others);
+  const [request] = await E(at.owner).inbox();
+  await E(at.owner).answer(request?.id as string, { grant: { uses: 1 }, digest: request?.digest as string });
+  expect(await asked).toBe('ok');
+  await chat.ends(/answered elsewhere/);
+  expect(at.log).toEqual([]);
+});

@@ -14,7 +14,7 @@ import type { ChatRow, ChatRows } from './rows.ts';
 export interface Button {
   readonly name: string;
   readonly choice: Choice;
-  /** Stands for the answer: 22 letters that nobody guesses. */
+  /** Stands for the answer: 32 hexadecimal digits that nobody guesses. */
   readonly token: string;
 }
 
@@ -64,7 +64,7 @@ export class ChatDesk {
 
   /** Shows requests until the desk is closed or the granter has gone. */
   async follow(): Promise<void> {
-    const { granter, pause, log, chat } = this.#parts;
+    const { pause, log, chat } = this.#parts;
     let since: number | undefined;
     try {
       while (!this.#closed) {
@@ -73,7 +73,7 @@ export class ChatDesk {
           await pause(wait);
           wait = Math.min(2 * wait, LONGEST_MS);
         }
-        since = (await E(granter).changed(...(since === undefined ? [] : [since]))) as number;
+        since = await this.#changed(since);
       }
     } catch (error) {
       if (!this.#closed) log(`the chat ${chat} ends: ${codeOf(error)}`);
@@ -84,10 +84,24 @@ export class ChatDesk {
     this.#closed = true;
   }
 
+  /** Waits for a change. Other programs of the granter may wait for so many that there is no place: it asks again. */
+  async #changed(since: number | undefined): Promise<number> {
+    const { granter, pause } = this.#parts;
+    for (;;)
+      try {
+        return (await E(granter).changed(...(since === undefined ? [] : [since]))) as number;
+      } catch (error) {
+        if (codeOf(error) !== 'limit') throw error;
+        await pause(LONGEST_MS);
+      }
+  }
+
   /** Shows what is new, and edits what is over. Returns whether all of it was sent. */
   look(): Promise<boolean> {
-    this.#looking = this.#looking.then(() => this.#look());
-    return this.#looking;
+    const looking = this.#looking.then(() => this.#look());
+    // A look that failed is not the end of those after it.
+    this.#looking = looking.catch(() => false);
+    return looking;
   }
 
   async #look(): Promise<boolean> {

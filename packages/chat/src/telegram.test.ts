@@ -12,7 +12,8 @@ async function chat(): Promise<{ readonly at: Scene; readonly api: BotApi }> {
   const end = new AbortController();
   const port = telegram({ token: TOKEN, user: ANN, api: api.url });
   const desk = await at.desk(port, String(ANN));
-  const listening = port.listen((token, sender) => desk.pressed(token, sender), end.signal);
+  const failing = (code: string): void => void at.log.push(`hears no presses: ${code}`);
+  const listening = port.listen({ pressed: (token, sender) => desk.pressed(token, sender), failing, end: end.signal });
   onTestFinished(async () => {
     end.abort();
     await api.close();
@@ -78,5 +79,6 @@ test('an API that is slow, away or confused loses no request and no press, and i
   await api.until(() => /\n\nit was answered elsewhere, or has ended$|refused, here$/.test(message?.text ?? ''));
   expect(api.messages).toHaveLength(1);
   expect(at.log.join('\n')).not.toContain('the-token');
-  expect(at.log.length).toBeGreaterThanOrEqual(4);
+  expect(at.log.filter((line) => line.startsWith('hears no presses'))).toEqual(['hears no presses: unavailable']);
+  expect(at.log.length).toBeGreaterThanOrEqual(5);
 }, 60_000);

@@ -79,7 +79,7 @@ test('an answer is taken once, in its time, by its key, and names its request, i
   expect(await post(yes, { headers: { 'webhook-id': 'another' } })).toBe(401);
   expect(await post(yes, { headers: { 'webhook-signature': '' } })).toBe(401);
   expect(await post({ ...yes, chat: 'other' })).toBe(401);
-  for (const body of ['', '{', 'null', '[]', JSON.stringify({ ...yes, request: undefined }), JSON.stringify({ ...yes, choice: 7 }), 'x'.repeat(20_000)]) // biome-ignore format: one line
+  for (const body of ['', '{', 'null', '[]', JSON.stringify({ ...yes, request: undefined }), JSON.stringify({ ...yes, choice: 7 })]) // biome-ignore format: one line
     expect(await post(body)).toBe(401);
   expect(await post({ ...yes, sender: 'eve' })).toBe('You are not the one who answers this.');
   expect(await post({ ...yes, request: 'oldest' })).toBe('It was answered already, or has ended.');

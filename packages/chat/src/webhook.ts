@@ -54,6 +54,8 @@ interface FaceParts {
 
 /** A face of a host's door, for callers from outside: `POST` of `{chat, request, sender, choice}`. Returns `{said}`. */
 export interface WebhookFace {
+  /** A body with more bytes is not read. */
+  readonly proofInBody: number;
   know(headers: Headers): Promise<string | undefined>;
   answer(request: Request, caller: string): Promise<Response>;
 }
@@ -61,7 +63,8 @@ export interface WebhookFace {
 /** Takes the answers of these chats at the door of a host. */
 export function webhookFace({ chats, rows, now }: FaceParts): WebhookFace {
   return {
-    // The signature covers the body, so it is looked at afterwards. What lacks one of its parts is not read.
+    proofInBody: LONGEST_BODY,
+    // The signature covers the body, so `answer` checks it. Here a message without the parts of one is refused.
     async know(headers) {
       const id = headers.get('webhook-id') ?? '';
       const at = Number(headers.get('webhook-timestamp') ?? Number.NaN) * 1000;
@@ -89,7 +92,6 @@ interface Posted {
 }
 
 function readAnswer(body: string): Posted | undefined {
-  if (body.length > LONGEST_BODY) return undefined;
   try {
     const { chat, request, sender, choice } = JSON.parse(body) as Readonly<Record<string, unknown>>;
     const all = { chat, request, sender, choice };

@@ -584,4 +584,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'undefined) as never',
     tests: ['packages/host/src/powerbox/gate.test.ts'],
   },
+  {
+    name: 'request-person-kept',
+    breaks: 'a session gets rid of “a person alone” by asking for another grant',
+    file: 'packages/host/src/powerbox/request.ts',
+    find: 'return grant?.offered === offered && grant.personOnly === true;',
+    replace: 'return false;',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'inbox-passkey-row',
+    breaks: 'only the page says that a yes needs a passkey',
+    file: 'packages/host/src/powerbox/inbox.ts',
+    find: 'isSigned ? [...placed, PASSKEY_ROW] : placed',
+    replace: 'placed',
+    tests: ['packages/host/src/passkeys/passkeys.test.ts'],
+  },
 ];

@@ -150,11 +150,6 @@ export class Tasks {
     return live;
   }
 
-  /** Ends all tasks. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#live.values()].map(({ row }) => this.cancel(row.peer, row.id)));
-  }
-
   #take(peer: string): () => void {
     const before = this.#counts.get(peer) ?? 0;
     if (before >= MOST_LIVE)

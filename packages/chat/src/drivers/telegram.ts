@@ -6,6 +6,7 @@
  */
 import { CapError } from '@hob/vat';
 import { Api, GrammyError, HttpError } from 'grammy';
+import type { CallbackQuery } from 'grammy/types';
 import type { Button, ChatPort } from '../desk.ts';
 
 /** The bot, and the person. */
@@ -19,8 +20,17 @@ export interface TelegramOptions {
 
 /** A chat that listens. */
 export interface TelegramChat extends ChatPort {
-  /** Calls `pressed` for each press, until `end`. Its answer is shown to who pressed. */
-  listen(pressed: (token: string, sender: string) => Promise<string>, end: AbortSignal): Promise<void>;
+  /** Hears presses, until `end`. */
+  listen(hearing: Hearing): Promise<void>;
+}
+
+/** What a chat that listens calls. */
+export interface Hearing {
+  /** Is called for each press. The text that it returns is shown to the one who pressed. */
+  pressed(token: string, sender: string): Promise<string>;
+  /** Is called once when presses cannot be heard, with a code, and again only after they were heard. The chat tries on. */
+  failing(code: string): void;
+  readonly end: AbortSignal;
 }
 
 const POLL_S = 25;
@@ -44,24 +54,37 @@ export function telegram({ token, user, api: apiRoot }: TelegramOptions): Telegr
         if (!(error instanceof Refused && DONE.test(error.said))) throw error;
       });
     },
-    async listen(pressed, end) {
+    async listen({ pressed, failing, end }) {
       let offset = 0;
+      let isFailing = false;
+      const fails = async (error: unknown): Promise<void> => {
+        if (!isFailing) failing(error instanceof CapError ? error.code : 'fault');
+        isFailing = true;
+        await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS).unref());
+      };
       while (!end.aborted)
         try {
-          const updates = await api.getUpdates({ offset, timeout: POLL_S, allowed_updates: ['callback_query'] }, end as never);
-          for (const { update_id, callback_query: press } of updates) {
+          const asked = { offset, timeout: POLL_S, allowed_updates: ['callback_query'] as const };
+          for (const { update_id, callback_query: press } of await tried(api.getUpdates(asked, end as never))) {
+            if (press !== undefined) await heard(api, user, press, pressed);
+            // Afterwards: a press whose answer failed is heard again.
             offset = update_id + 1;
-            if (press === undefined) continue;
-            const isHere = press.message?.chat.id === user;
-            const said = isHere && typeof press.data === 'string' ? await pressed(press.data, String(press.from.id)) : 'This is not yours.'; // biome-ignore format: one line
-            await api.answerCallbackQuery(press.id, { text: said.slice(0, LONGEST_TOAST) }).catch(() => {});
           }
-        } catch {
-          if (!end.aborted) await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS).unref());
+          isFailing = false;
+        } catch (error) {
+          if (!end.aborted) await fails(error);
         }
     },
   };
-} // biome-ignore format: the loop
+}
+
+/** Answers one press. Errors: those of `pressed`. */
+async function heard(api: Api, user: number, press: CallbackQuery, pressed: Hearing['pressed']): Promise<void> {
+  const { id, data, from, message } = press;
+  const isHere = message?.chat.id === user && typeof data === 'string';
+  const said = isHere ? await pressed(data, String(from.id)) : 'This is not yours.';
+  await api.answerCallbackQuery(id, { text: said.slice(0, LONGEST_TOAST) }).catch(() => {});
+}
 
 /** A refusal of the API. `said` is its text, which is for this file alone. */
 class Refused extends CapError {

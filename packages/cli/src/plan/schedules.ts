@@ -68,6 +68,20 @@ export function agentOf(
   );
 }
 
+/** The values of the secrets that an agent gets, by the names of their variables. Errors: `Mistake`. */
+export function agentSecrets(
+  agent: string,
+  names: readonly string[],
+  { secret }: Pick<Machine, 'secret'>,
+): Readonly<Record<string, string>> {
+  const stored = (name: string): string => {
+    const value = secret(name);
+    if (value !== undefined) return value;
+    throw new Mistake(`agents.${agent}: the secret ${name} is not stored, or cannot be opened: hob secret set ${name}`);
+  };
+  return Object.fromEntries(names.map((name) => [name, stored(name)]));
+}
+
 /** The text about an offer of schedules that people see. */
 export const scheduleShownAs = ({ agent, gives }: PlannedSchedule): OfferOptions => ({
   label: `later runs of ${agent}, with ${gives.join(', ')}`.slice(0, 100),

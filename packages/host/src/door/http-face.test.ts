@@ -85,6 +85,55 @@ test('each caller has so many requests at once, and one that has too many keeps 
   expect(await again).toBe(200);
 });
 
+test('strangers who might have a proof keep no caller out, and of each so many bytes are read', async () => {
+  const open: PromiseWithResolvers<void>[] = [];
+  let read = 0;
+  const face: OutsideFace = {
+    proofInBody: 1000,
+    know: async (headers) => (headers.has('proof') ? 'somebody' : undefined),
+    async answer(request) {
+      read += 1;
+      if ((await request.text()) === 'the proof') return new Response('yes');
+      const wait = Promise.withResolvers<void>();
+      open.push(wait);
+      await wait.promise;
+      return new Response('no', { status: 401 });
+    },
+  };
+  const { at } = await served({ '/out': face });
+  const ask = async (body: string, headers: Readonly<Record<string, string>> = { proof: 'x' }): Promise<number> =>
+    (await fetch(`${at}/out`, { method: 'POST', headers, body })).status;
+  // More than a known caller may have at once.
+  const strangers = Array.from({ length: 40 }, () => ask('no proof'));
+  while (open.length < 40) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(await ask('the proof')).toBe(200);
+  expect([await ask('x'.repeat(1001)), await ask('the proof', {}), read]).toEqual([413, 401, 41]);
+  for (const { resolve } of open) resolve();
+  expect(new Set(await Promise.all(strangers))).toEqual(new Set([401]));
+});
+
+test('the connections of strangers who might have a proof are closed before too many of them are open', async () => {
+  const never = Promise.withResolvers<Response>();
+  let asked = 0;
+  const face: OutsideFace = {
+    proofInBody: 1000,
+    know: async () => 'somebody',
+    answer: async () => {
+      asked += 1;
+      return await never.promise;
+    },
+  };
+  const { at } = await served({ '/out': face });
+  const ends = Array.from({ length: 600 }, () => fetch(`${at}/out`, { method: 'POST', body: 'x' }).then(() => 'answered', () => 'cut')); // biome-ignore format: one line
+  let cut = 0;
+  for (const end of ends) void end.then((how) => void (cut += how === 'cut' ? 1 : 0));
+  while (asked < 600) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (cut < 600 - 512) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(cut).toBe(600 - 512);
+  never.resolve(new Response('done'));
+  await Promise.all(ends);
+}, 30_000);
+
 test('a face that fails ends one request with an answer, and the door goes on', async () => {
   const broken = async (): Promise<never> => {
     throw new Error('a secret text');
@@ -106,6 +155,13 @@ test('a face that fails ends one request with an answer, and the door goes on', 
 });
 
 test('a face is a function, or it knows its callers and answers them', async () => {
-  for (const face of [{}, { know: byName }, { answer: byName }, 'text', undefined])
+  for (const face of [
+    {},
+    { know: byName },
+    { answer: byName },
+    { know: byName, answer: byName, proofInBody: -1 },
+    'text',
+    undefined,
+  ])
     await expect(served({ '/out': face as never })).rejects.toMatchObject({ code: 'invalid' });
 });

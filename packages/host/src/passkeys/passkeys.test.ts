@@ -61,6 +61,7 @@ test('a yes needs a signature by a passkey of the granter for this request; a no
   const key = new Authenticator();
   const { request, written } = await at.ask('one');
   expect(request.needs).toBe('passkey');
+  expect(request.table).toContainEqual(['a yes needs', 'a passkey, on the page that hob console opens']);
   expect(await code(yes(at, request))).toBe('denied');
   expect(await code(yes(at, request, key.sign(challengeOf(request), at)))).toBe('denied');
   await at.add(key);

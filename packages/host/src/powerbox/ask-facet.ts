@@ -96,12 +96,13 @@ function askAndUse(call: FacetCall, asker: Asker, stale: string | undefined): Pr
 
 function fileLease(
   tables: HostTables,
-  { facet, terms, method, args }: FacetCall,
+  { facet, terms: given, method, args }: FacetCall,
   { asking, session, under }: { readonly asking: GrantRecord; readonly session: SessionRecord; readonly under: readonly string[] }, // biome-ignore format: one line
   stale: string | undefined,
 ): string {
   const held = tables.grants.get(facet);
-  const { offered = '', petname = '' } = held ?? {};
+  const { offered = '', petname = '', personOnly } = held ?? {};
+  const terms: GrantTerms = personOnly === true ? { ...given, personOnly } : given;
   const facts = tables.offerInfo.get(offered);
   if (held === undefined || facts === undefined) throw new CapError('unavailable', 'the host is starting: try again');
   const named = offerText(offered, facts);
@@ -123,7 +124,7 @@ function fileLease(
     seen: [],
     stale,
     lease: asking.id,
-    ...(held.personOnly === true || terms.personOnly === true ? { personOnly: true as const } : {}),
+    ...(terms.personOnly === true ? { personOnly: true as const } : {}),
     shown: () => ({
       effect: `${does}; first it calls ${methodText(method)}`,
       table: [

@@ -88,6 +88,9 @@ const page = 50;
 const pageBytes = 400_000;
 const longestWhyShown = 500;
 
+/** Says it wherever a request is read, also where no passkey can sign. */
+const PASSKEY_ROW = ['a yes needs', 'a passkey, on the page that hob console opens'] as const;
+
 /** The viewer: a granter is told where things are on this host, a judge is not. Its words go to the agent. */
 type Viewer = 'granter' | 'judge';
 
@@ -151,7 +154,9 @@ function requestView(
   const now = vatTime();
   const tables = tablesOf(hostState);
   const place = viewer === 'granter' ? tables.offerInfo.get(pending.offered)?.place : undefined;
-  const table: Rows = place === undefined ? pending.table : withWhere(pending.table, place);
+  const placed: Rows = place === undefined ? pending.table : withWhere(pending.table, place);
+  const isSigned = needsPasskey(tables, pending);
+  const table: Rows = isSigned ? [...placed, PASSKEY_ROW] : placed;
   const askerSession = sessionOf(tables, asker);
   const marks = askerSession === undefined ? [] : reservedNameFlags(tables, chainOf(tables, askerSession));
   return {
@@ -175,7 +180,7 @@ function requestView(
     ...(stale === undefined ? {} : { stale }),
     ...(draft === undefined ? {} : { draft }),
     ...(personOnly === undefined ? {} : { personOnly }),
-    ...(needsPasskey(tables, pending) ? { needs: 'passkey' as const, challenge: challengeOf(pending) } : {}),
+    ...(isSigned ? { needs: 'passkey' as const, challenge: challengeOf(pending) } : {}),
     proposals,
   };
 }

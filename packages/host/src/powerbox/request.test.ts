@@ -312,6 +312,34 @@ test('after a grant has expired, its session and the sessions below ask for it a
   expect(await code(request({ asks: 'private' }))).toBe('no-such-object');
 });
 
+test('what waits for a person alone stays so in a grant that its session, or one below it, asks for', async () => {
+  const { request, inbox, answer, agent, owner, session, child, enterAs } = await scene();
+  await E(owner).grant(session.id, 'mine', 'notes', { gated: ['write'], personOnly: true });
+  const judge = E(owner).judge();
+  const { secret } = await child('helper');
+  const helper = await enterAs<SessionFace>(secret);
+  // By the petname, by the name of the offer, and from below: the terms that it asks for say nothing of it.
+  for (const [asks, from] of [['mine', agent], ['notes', agent], ['notes', helper]] as const) {
+    const asked = request({ asks, terms: { gated: ['write'] } }, from);
+    const [shown] = await inbox();
+    expect([shown?.personOnly, shown?.terms?.personOnly, await E(judge).inbox()]).toEqual([true, true, []]);
+    expect(shown?.table).toContainEqual(['answered by', 'a person alone: no judge sees what waits']);
+    await answer(shown!, { grant: shown!.terms! });
+    const cap = (await asked) as unknown as Far<FsCap>;
+    const written = E(cap).write('a.txt', 'x');
+    const [call] = await inbox();
+    expect([call?.kind, call?.personOnly, await E(judge).inbox()]).toEqual(['call', true, []]);
+    await answer(call!, { grant: {} });
+    await written;
+  } // biome-ignore format: a table
+  // Another offer of the same session is not touched by it.
+  const other = await scene();
+  const plain = later(other.request({ asks: 'notes', terms: { gated: ['write'] } }));
+  expect((await other.inbox())[0]?.personOnly).toBeUndefined();
+  await other.answer((await other.inbox())[0]!, { refuse: 'no' });
+  expect(await code(plain)).toBe('denied');
+});
+
 test('if another object is offered under the name while a request waits, a yes to the first object grants nothing of the second', async () => {
   const { request, inbox, answer, host, owner } = await scene();
   const cap = request({});

@@ -75,6 +75,18 @@ function resolveOffer(
   throw new CapError('no-such-object', `there is no offer of that name: ${suggestAlternatives(tables, session)}`);
 }
 
+/**
+ * Whether the session, or one above it, holds a grant of the offer that waits for a person alone. Asking for another
+ * grant does not lift that.
+ */
+const isForPersonAlone = (tables: HostTables, session: SessionRecord, offered: string): boolean =>
+  chainOf(tables, session).some(({ held }) =>
+    [...held.entries()].some(([, { grant: id }]) => {
+      const grant = tables.grants.get(id);
+      return grant?.offered === offered && grant.personOnly === true;
+    }),
+  );
+
 const isOffered = (tables: HostTables, offer: string): boolean =>
   tables.offers.has(offer) && tables.offerInfo.has(offer);
 
@@ -118,8 +130,9 @@ function fileAndWait(
   const session = openSessionNamed(tables, sessionId);
   if (session.granters.length === 0)
     throw new CapError('denied', 'this session names no granter, so nobody could say yes: use what it holds');
-  const { asks, terms, why } = of;
+  const { asks, why } = of;
   const { offered, holder } = resolveOffer(tables, session, asks);
+  const terms: GrantTerms = isForPersonAlone(tables, session, offered) ? { ...of.terms, personOnly: true } : of.terms;
   const facts = tables.offerInfo.get(offered);
   if (facts === undefined) throw new CapError('unavailable', 'the host is starting: try again');
   const named = offerText(offered, facts);

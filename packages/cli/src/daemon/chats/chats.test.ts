@@ -84,21 +84,27 @@ test('a request of an agent is in both chats; a press answers it, the other chat
   expect(host.err + host.out).not.toMatch(/the-token|whsec_/);
 }, 120_000);
 
-test('an answer is posted, signed, to the door of the host; without a signature it is nothing', async () => {
+test('an answer is posted, signed, to the door of the host; unsigned, or once more after kill -9, it is nothing', async () => {
   const { hob, api, posted, agent } = await world();
-  await hob.serve();
+  const host = await hob.serve();
   const asking = agent();
   await api.until(() => posted.length > 0);
-  const { url } = await hob.json<{ readonly url: string }>('status');
   const body = JSON.stringify({ chat: 'ops', request: posted[0]?.['request'], sender: 'ann', choice: 'refuse' });
-  const post = (headers: Readonly<Record<string, string>>): Promise<number> =>
-    fetch(`${url.replace('ws:', 'http:')}/chat`, { method: 'POST', headers, body }).then(({ status }) => status);
+  const post = async (headers: Readonly<Record<string, string>>): Promise<number> => {
+    const { url } = await hob.json<{ readonly url: string }>('status');
+    return (await fetch(`${url.replace('ws:', 'http:')}/chat`, { method: 'POST', headers, body })).status;
+  };
   const headers = signedHeaders(KEY, 'one', Date.now(), body);
   expect(await post({})).toBe(401);
   expect(await post({ ...headers, 'webhook-signature': 'v1,AAAA' })).toBe(401);
   expect(await post(headers)).toBe(200);
   expect(await post(headers)).toBe(401);
   await asking.shows(/ended denied/);
+  host.child.kill('SIGKILL');
+  await host.ended;
+  await hob.serve();
+  expect(await post(headers)).toBe(401);
+  expect(await post(signedHeaders(KEY, 'two', Date.now(), body))).toBe(200);
 }, 120_000);
 
 test('kill -9 under a shown request: the next host edits its message, and an old button answers nothing', async () => {

@@ -4,24 +4,15 @@
  * Promise: a chat that cannot be reached delays nothing, and nothing of a token, a key or an address is in the log.
  */
 import { ChatDesk, type ChatGranter, type ChatPort, type ChatRows, ChatRowsActor, post, telegram, type WebhookChat, webhookFace, webhookPort } from '@hob/chat'; // biome-ignore format: one line
-import type { Host, HttpFaces } from '@hob/host';
-import type { Plan, PlannedChat } from '@hob/manifest';
+import type { HttpFaces } from '@hob/host';
+import type { PlannedChat } from '@hob/manifest';
 import { type Far, table } from '@hob/vat';
 import { newId } from '../../drivers/machine.ts';
 import { pause } from '../../drivers/pause.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { makerOf, petnameOf } from '../../plan/names.ts';
 import { webhookKey, webhookUrl } from '../drivers/webhook.ts';
-
-interface ChatParts {
-  readonly host: Host;
-  readonly plan: Plan;
-  /** The value of a secret. */
-  readonly secret: (name: string) => string | undefined;
-  /** In ms since 1970. */
-  readonly now: () => number;
-  readonly log: (line: string) => void;
-}
+import type { DoorParts } from '../tasks/door.ts';
 
 interface ServedChats {
   readonly faces: HttpFaces;
@@ -30,13 +21,14 @@ interface ServedChats {
 }
 
 /** Errors: `Mistake` (a secret is not stored, or it is no key). */
-export async function servedChats({ host, plan, secret, now, log }: ChatParts): Promise<ServedChats> {
+export async function servedChats({ host, plan, machine, log }: Omit<DoorParts, 'granter'>): Promise<ServedChats> {
   const rows = (await host.vats.vat('chats').root('rows', () => ChatRowsActor(table(), table()))) as unknown as Far<ChatRows>; // biome-ignore format: one line
+  const { now } = machine;
   const end = new AbortController().signal;
   const begins: (() => void)[] = [];
   const posted = new Map<string, WebhookChat>();
   const stored = (chat: string, name: string): string => {
-    const value = secret(name);
+    const value = machine.secret(name);
     if (value !== undefined) return value.trim();
     throw new Mistake(`chats.${chat}: there is no secret ${name}: store it with hob secret set ${name}`);
   };
@@ -52,7 +44,8 @@ export async function servedChats({ host, plan, secret, now, log }: ChatParts): 
       const { token, user, api } = planned;
       const port = telegram({ token: stored(chat, token), user, ...(api === undefined ? {} : { api }) });
       const desk = await deskOf(chat, planned, String(user), port);
-      begins.push(() => void port.listen((data, sender) => desk.pressed(data, sender), end));
+      const failing = (code: string): void => log(`the chat ${chat} hears no presses, and tries on: ${code}`);
+      begins.push(() => void port.listen({ pressed: (data, by) => desk.pressed(data, by), failing, end }));
     } else {
       const [url, key] = [webhookUrl(planned.url), webhookKey(stored(chat, planned.secret))];
       const port = webhookPort(chat, { key, newId, now, post: (headers, body) => post(url, headers, body) });

@@ -12,7 +12,7 @@ import type { Plan, PlannedSchedule } from '@hob/manifest';
 import { CapError, driver, E, type Far, table, type Vat } from '@hob/vat';
 import type { Machine } from '../../plan/machine.ts';
 import { grantersOf, makerOf, petnameOf } from '../../plan/names.ts';
-import { agentOf, runTerms, type ScheduleMaker } from '../../plan/schedules.ts';
+import { agentOf, agentSecrets, runTerms, type ScheduleMaker } from '../../plan/schedules.ts';
 import type { OpenedSession, PlanSessions } from '../../plan/sessions.ts';
 import { RunnerActor, type Runs, type ScheduleRow, type ScheduleRows, ScheduleRowsActor } from './actors.ts';
 
@@ -72,8 +72,10 @@ interface Parts {
   readonly log: (line: string) => void;
 }
 
-interface Serving {
+/** The parts of a host that has begun to serve. */
+export interface Serving {
   readonly sessions: Pick<PlanSessions, 'open'>;
+  /** The address of the host. */
   readonly url: string;
 }
 
@@ -155,7 +157,7 @@ export class Schedules implements ScheduleMaker {
     try {
       const narrowed = { ...plan, deadlineMs: Math.min(plan.deadlineMs ?? lasts, lasts) };
       const { program, args, secrets } = agentOf(plan, cap, machine);
-      const values = Object.fromEntries(secrets.map((secret) => [secret, this.#secret(cap, secret)]));
+      const values = agentSecrets(cap.agent, secrets, machine);
       opened = await serving.sessions.open(name, { plan: narrowed, run: { only: cap.gives, parent: row.session } });
       const { session } = opened;
       const over = new AbortController();
@@ -178,12 +180,6 @@ export class Schedules implements ScheduleMaker {
     } finally {
       await opened?.session.end('the run is over').catch(() => {});
     }
-  }
-
-  #secret({ agent }: PlannedSchedule, name: string): string {
-    const value = this.#parts.machine.secret(name);
-    if (value !== undefined) return value;
-    throw new CapError('E_SECRET', `agents.${agent}: the secret ${name} is not stored, or cannot be opened: hob secret set ${name}`); // biome-ignore format: one line
   }
 
   *#planned(): Generator<PlannedSchedule> {

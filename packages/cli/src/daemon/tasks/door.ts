@@ -12,23 +12,18 @@ import { agentCard } from '../../drivers/card.ts';
 import { newId } from '../../drivers/machine.ts';
 import type { Machine } from '../../plan/machine.ts';
 import { agentOf } from '../../plan/schedules.ts';
-import type { PlanSessions } from '../../plan/sessions.ts';
 import { runTask } from '../drivers/run-task.ts';
+import type { Serving } from '../runs/schedules.ts';
 import { RequestWatch } from './waits.ts';
 import { openTask } from './work.ts';
 
-interface DoorParts {
+export interface DoorParts {
   readonly host: Host;
   readonly plan: Plan;
   readonly machine: Machine;
   /** In whose name the caps are granted. It sees the requests of all sessions. */
   readonly granter: Far<Granter>;
   readonly log: (line: string) => void;
-}
-
-interface Serving {
-  readonly sessions: Pick<PlanSessions, 'open'>;
-  readonly url: string;
 }
 
 /** The face, and the function with which it begins to open sessions. */
@@ -47,8 +42,12 @@ export async function taskDoor({ host, plan, machine, granter, log }: DoorParts)
     ...{ rows, newId, log, now: machine.now },
     open: async (task, waits) =>
       await openTask({ ...(await begun.promise), plan, machine, watch, runTask, newName: newId, log }, task, waits),
-    endLeft: async (session) => await (await host.session(session)).end('its host ended during the task').catch(() => {}),
-  }; // biome-ignore format: one line
+    async endLeft(session) {
+      // It may have ended before its host did: by `hob stop`, by a person, by its deadline.
+      const left = (await host.sessions()).find(({ id }) => id === session);
+      await left?.end('its host ended during the task');
+    },
+  };
   // Also where the manifest has no peers any more.
   const tasks = await Tasks.open(parts);
   if (peers === undefined || audience === undefined) return { faces: {}, begin: () => {} };

@@ -135,6 +135,12 @@ test('a stranger, a forged and a used token are refused alike, and nothing of th
   ];
   for (const one of bad) expect([one, await ask(one)]).toEqual([one, 401]);
   expect(await ask(`Bearer ${await hob.token(keys.ezra)}`)).toMatchObject({ result: { tasks: [] } });
+  // Another version of A2A, and another method of HTTP.
+  const authorization = `Bearer ${await hob.token(keys.ezra)}`;
+  const unversioned = await hob.raw({ 'content-type': 'application/json', authorization }, body);
+  expect([unversioned.status, await unversioned.text()]).toEqual([200, expect.stringMatching(/"error":/)]);
+  const got = await fetch(await hob.door(), { headers: { authorization: `Bearer ${await hob.token(keys.ezra)}` } });
+  expect(got.status).toBe(405);
   // A secret of a session is no token here, and a token no secret there.
   const other = await fetch((await hob.door()).replace('/a2a', '/mcp'), { method: 'POST', headers: { authorization: `Bearer ${await hob.token(keys.ezra)}` }, body: '{}' }); // biome-ignore format: one line
   expect(other.status).toBe(401);
@@ -166,6 +172,7 @@ test('a message that is sent again begins nothing, also after kill -9; a task th
   const first = await ezra.send({ ...READ, cap: 'few' }, { messageId });
   expect((await ezra.send({ ...READ, cap: 'few' }, { messageId })).id).toBe(first.id);
   const waits = await ezra.send(WRITE);
+  const old = await hob.token(keys.ezra);
   const { pid } = await hob.json<{ readonly pid: number }>('status');
   process.kill(pid, 'SIGKILL');
   const next = await hob.hosts();
@@ -176,7 +183,21 @@ test('a message that is sent again begins nothing, also after kill -9; a task th
   expect([same.id, resultOf(same)]).toEqual([first.id, { value: 'one\n' }]);
   expect([await hob.json('inbox'), await hob.json('sessions')]).toEqual([[], []]);
   expect(() => projectFile(hob, 'b.txt')).toThrow();
-  // A token of before is not taken again.
+  // A token that was signed before the host began is not taken, also if it was never used.
+  const list = async (token: string): Promise<number> =>
+    (await hob.raw({ 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${token}` }, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }))).status; // biome-ignore format: one line
+  expect([await list(old), await list(await hob.token(keys.ezra))]).toEqual([401, 200]);
+  expect(stateOf(await again.send(READ))).toBe(COMPLETED);
+}, 120_000);
+
+test('hob stop ends the session of a task that waits, and the next host begins all the same', async () => {
+  const { hob, keys, ezra } = await fleet();
+  const waits = await ezra.send(WRITE);
+  expect((await hob.run('stop')).code).toBe(0);
+  await hob.hosts();
+  const again = await hob.peer(keys.ezra);
+  expect(stateOf(await again.get(waits.id))).toBeGreaterThanOrEqual(COMPLETED);
+  expect(await hob.json('sessions')).toEqual([]);
   expect(stateOf(await again.send(READ))).toBe(COMPLETED);
 }, 120_000);
 

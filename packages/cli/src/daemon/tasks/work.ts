@@ -12,7 +12,7 @@ import { CapError, connect, E, type Far } from '@hob/vat';
 import { Mistake } from '../../line/mistake.ts';
 import type { Machine } from '../../plan/machine.ts';
 import { petnameOf } from '../../plan/names.ts';
-import { agentOf } from '../../plan/schedules.ts';
+import { agentOf, agentSecrets } from '../../plan/schedules.ts';
 import type { OpenedSession, PlanSessions } from '../../plan/sessions.ts';
 import type { RunTask } from '../runs/schedules.ts';
 import type { RequestWatch } from './waits.ts';
@@ -112,7 +112,7 @@ async function runAgent(
     () => over.abort(),
     () => {},
   );
-  const values = Object.fromEntries(secrets.map((name) => [name, secretOf(machine, agent, name)]));
+  const values = agentSecrets(agent, secrets, machine);
   const end = AbortSignal.any([cancelled, over.signal]);
   const ran = await runTask({ ...{ program, args, secrets: values, task: text, url, secret: session.secret }, withinMs: lastsMs, end, mostOutput: MOST_OUTPUT + 1 }); // biome-ignore format: one line
   if (ran.isTooLong) throw new CapError('expired', 'the task took longer than it may');
@@ -123,11 +123,4 @@ async function runAgent(
   }
   if (ran.output.length > MOST_OUTPUT) throw new CapError('limit', `the agent wrote more than ${MOST_OUTPUT} characters`); // biome-ignore format: one line
   return { text: machine.blank(ran.output) };
-}
-
-/** Errors: `Mistake`. */
-function secretOf(machine: Machine, agent: string, name: string): string {
-  const value = machine.secret(name);
-  if (value !== undefined) return value;
-  throw new Mistake(`agents.${agent}: the secret ${name} is not stored, or cannot be opened: hob secret set ${name}`);
 }

@@ -20,8 +20,9 @@ export async function callFace(
   response: ServerResponse,
   gone: AbortSignal,
   answer: (request: Request) => Promise<Response>,
+  mostBytes: number = largestFrame,
 ): Promise<void> {
-  const body = request.method === 'POST' ? await bodyOf(request) : undefined;
+  const body = request.method === 'POST' ? await bodyOf(request, mostBytes) : undefined;
   const headers = headersOf(request);
   for (const name of OURS) headers.delete(name);
   const { method = 'GET', url = '/' } = request;
@@ -40,17 +41,17 @@ export function headersOf(request: IncomingMessage): Headers {
 /** So much of a body that is refused is read and dropped, because a client reads no answer while it sends. */
 const MOST_DROPPED = 16 << 20;
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: IncomingMessage, mostBytes: number): Promise<string> {
   let parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of request.iterator({ destroyOnReturn: false })) {
     bytes += (part as Buffer).length;
     if (bytes > MOST_DROPPED) break;
-    if (bytes > largestFrame) parts = [];
+    if (bytes > mostBytes) parts = [];
     else parts.push(part as Buffer);
   }
-  if (bytes > largestFrame)
-    throw new CapError('limit', `a body may have ${largestFrame} bytes: give less text, or write it in parts`);
+  if (bytes > mostBytes)
+    throw new CapError('limit', `a body may have ${mostBytes} bytes: give less text, or write it in parts`);
   const text = Buffer.concat(parts).toString('utf8');
   checkJson(text);
   return text;

@@ -254,11 +254,15 @@ class Door<Who> {
     response.once('close', () => gone.abort());
     const caller = await face.know(headersOf(request));
     if (caller === undefined) return unknownSecret;
-    this.#unauthenticated.remove(request.socket);
-    const release = this.#outside.take(request.url ?? '', caller);
-    if (release === undefined) return tooMany;
-    releasedWith(response, release);
-    return await this.#faceAnswers(request, response, gone.signal, (given) => face.answer(given, caller));
+    const { proofInBody } = face;
+    // A caller whose proof is in the body is a stranger until its answer: it takes no place of a known one.
+    if (proofInBody === undefined) {
+      this.#unauthenticated.remove(request.socket);
+      const release = this.#outside.take(request.url ?? '', caller);
+      if (release === undefined) return tooMany;
+      releasedWith(response, release);
+    }
+    return await this.#faceAnswers(request, response, gone.signal, (given) => face.answer(given, caller), proofInBody);
   }
 
   async #faceAnswers(
@@ -266,9 +270,10 @@ class Door<Who> {
     response: ServerResponse,
     gone: AbortSignal,
     answer: (request: Request) => Promise<Response>,
+    mostBytes?: number,
   ): Promise<HttpReply | undefined> {
     try {
-      await callFace(request, response, gone, answer);
+      await callFace(request, response, gone, answer, mostBytes);
     } catch (error) {
       if (error instanceof CapError && error.code === 'limit') return tooLarge(error.message);
       // The client went while it sent its request.
