@@ -25,7 +25,7 @@ export interface CardParts {
   readonly skills: readonly CardSkill[];
   /** The endpoint returns a stream of events. */
   readonly streaming?: boolean | undefined;
-  /** Whoever sends tasks signs its requests (`peerToken`). */
+  /** Says that an agent that sends tasks signs its requests (`peerToken`). */
   readonly signed?: boolean | undefined;
   readonly provider?: { readonly organization: string; readonly url: string } | undefined;
 }
@@ -96,6 +96,9 @@ export function mergeSkills(skills: readonly CardSkill[]): readonly CardSkill[] 
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The first text that is there, without spaces around it: of a flag, the environment, the configuration, the machine. */
+/**
+ * The first text that is there, without spaces around it: of a flag, the environment, the configuration, the
+ * machine.
+ */
 export const firstOf = (...texts: readonly (string | undefined)[]): string | undefined =>
   texts.map((text) => text?.trim()).find((text) => text !== undefined && text !== '');

@@ -1,4 +1,7 @@
-/** Whether a card is one of A2A 1.0. What an earlier version wrote, and 1.0 does not know, is an error with the new place. */
+/**
+ * Whether a card is one of A2A 1.0. What an earlier version wrote, and 1.0 does not know, is an error with
+ * the new place.
+ */
 import * as z from 'zod';
 
 const said = (error: string): { readonly error: string } => ({ error });

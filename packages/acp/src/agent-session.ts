@@ -1,8 +1,9 @@
 /**
  * One session of the editor: a session of Hob, and an agent of its own that runs in it.
  *
- * Promise: what the agent asks of its client is answered by the caps of this session and reaches no editor. It speaks of its own session only:
- * an update for another one is dropped. A crash of the agent ends its calls and terminals, and nothing else.
+ * Promise: what the agent asks of its client is answered by the caps of this session and reaches no editor.
+ * It speaks of its own session only: an update for another one is dropped. A crash of the agent ends its
+ * calls and terminals, and nothing else.
  */
 import { towardsAgent } from './drivers/sdk.ts';
 import { Files } from './files.ts';

@@ -7,8 +7,8 @@ export interface Texts {
 }
 
 /**
- * The lines of the hunks before and after the change. Hob's own diff is the source, which the digest of a request is for: what the editor shows is
- * not read a second time.
+ * The lines of the hunks before and after the change. Hob's own diff is the source, which the digest of a
+ * request is for: what the editor shows is not read a second time.
  */
 export function textsOf(diff: string): Texts {
   const before: string[] = [];

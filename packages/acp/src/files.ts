@@ -74,8 +74,9 @@ export const withMethod = (held: readonly Held[], method: string): readonly stri
     .map(({ petname }) => petname);
 
 /**
- * The cap and the path in it that an absolute path names: below the place of a held directory, a path in that one. Else, below
- * `root`, the first name is a petname, or the path is in the only directory that is held. `/PETNAME/…` is the same.
+ * The cap and the path in it that an absolute path names: below the place of a held directory, a path in that
+ * one. Else, below `root`, the first name is a petname, or the path is in the only directory that is held.
+ * `/PETNAME/…` is the same.
  */
 export function placeOf(path: string, { root, places }: Names, directories: readonly string[]): Place | undefined {
   if (!path.startsWith('/')) throw wrongParams('path is absolute');

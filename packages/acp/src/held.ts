@@ -1,4 +1,7 @@
-/** The part of a session, and of a granter, that the wrapper uses. `SessionFace` and `Granter` of `@hob/host` have it. */
+/**
+ * The part of a session, and of a granter, that the wrapper uses. `SessionFace` and `Granter` of `@hob/host`
+ * have it.
+ */
 import type { Far } from '@hob/vat/peer';
 
 /** A cap that the session holds. */

@@ -1,4 +1,7 @@
-/** Hostile agents and hostile editors on either end of the wrapper. Nothing happens outside, and the wrapper serves on. */
+/**
+ * Hostile agents and hostile editors on either end of the wrapper. Nothing happens outside, and the wrapper
+ * serves on.
+ */
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -1,7 +1,8 @@
 /**
  * Updates of an agent about the verbs of Hob: with the kind, the place and the change that an editor shows.
  *
- * An agent reports its calls of a server of MCP in words of its own. What is added is only shown: nothing is decided by it.
+ * An agent reports its calls of a server of MCP in words of its own. What is added is only shown: nothing is
+ * decided by it.
  */
 import type { Fields } from './peer.ts';
 

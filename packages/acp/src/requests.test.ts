@@ -1,4 +1,7 @@
-/** Requests in the editor: which are shown, with which answers, and what each answer grants. Real hosts; the editor and the agent are attackers in turn. */
+/**
+ * Requests in the editor: which are shown, with which answers, and what each answer grants. Real hosts; the
+ * editor and the agent are attackers in turn.
+ */
 
 import type { SessionFace } from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';

@@ -1,8 +1,9 @@
 /**
  * Requests for the person at the editor: those of sessions whose granter is `editor`.
  *
- * Promise: an answer is bound to the digest of what was shown. A late answer, one that names no option, a cancelled turn and an
- * editor that fails grant nothing. A request that changes while it is shown is shown again. Nobody else’s sessions are shown.
+ * Promise: an answer is bound to the digest of what was shown. A late answer, one that names no option, a
+ * cancelled turn and an editor that fails grant nothing. A request that changes while it is shown is shown
+ * again. Nobody else’s sessions are shown.
  */
 import { CapError, E, type Far } from '@hob/vat/peer';
 import { textsOf } from './diff.ts';

@@ -1,8 +1,8 @@
 /**
  * `terminal/*` of an editor, served by the shell that the session holds: a terminal is a job in the sandbox.
  *
- * Promise: a terminal is known in the session that began it alone. It ends when it is released, when the turn is cancelled and
- * with its agent.
+ * Promise: a terminal is known in the session that began it alone. It ends when it is released, when the turn
+ * is cancelled and with its agent.
  */
 import { E, type Far } from '@hob/vat/peer';
 import { told, withMethod } from './files.ts';
@@ -123,7 +123,10 @@ class Terminal {
   }
 }
 
-/** The words of a shell for a program, its arguments, its environment and its directory. Nothing of it is judged: the sandbox is the limit. */
+/**
+ * The words of a shell for a program, its arguments, its environment and its directory. Nothing of it is
+ * judged: the sandbox is the limit.
+ */
 export function commandText(params: Fields, root: string): string {
   const command = textIn(params, 'command');
   const args = listIn(params, 'args').map((arg) => quoted(asText(arg)));

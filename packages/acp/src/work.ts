@@ -17,8 +17,9 @@ export interface Agent {
   /** `_meta` of a new session, by which some agents give up tools of their own. That of the editor is left out. */
   readonly meta?: object;
   /**
-   * The permissions that it asks for itself. `shown`: the editor shows them, as the agent’s words. `allowed`: it has nothing of its own but what a sandbox
-   * limits, so each is allowed once, and Hob asks for what is Hob’s.
+   * The permissions that it asks for itself. `shown`: the editor shows them, as the agent’s words. `allowed`:
+   * it has nothing of its own but what a sandbox limits, so each is allowed once, and Hob asks for what is
+   * Hob’s.
    */
   readonly asks: 'shown' | 'allowed';
 }
@@ -30,7 +31,10 @@ export interface Work {
   readonly session: Reach;
   /** The absolute paths of its directories on this machine, by petname: the editor opens files there. */
   readonly places: Readonly<Record<string, string>>;
-  /** Runs the agent in it. It is called again after the agent has crashed. Errors: `CapError` (the session has ended). */
+  /**
+   * Runs the agent in it. It is called again after the agent has crashed. Errors: `CapError` (the session has
+   * ended).
+   */
   start(): Promise<Agent>;
   /** Closes the connection of the wrapper: if nobody else is in the session, its grace time begins. */
   leave(): Promise<void>;

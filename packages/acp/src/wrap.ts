@@ -1,8 +1,9 @@
 /**
  * The wrapper: to the editor it is the agent, and to each agent it is the editor.
  *
- * Promise: each session of the editor is a session of Hob with an agent of its own, so no agent has the secret of two. The servers of MCP and the
- * capabilities that the editor offers stay with the editor. When the editor closes, all sessions end at once.
+ * Promise: each session of the editor is a session of Hob with an agent of its own, so no agent has the
+ * secret of two. The servers of MCP and the capabilities that the editor offers stay with the editor. When
+ * the editor closes, all sessions end at once.
  */
 import { CapError } from '@hob/vat/peer';
 import { AgentSession } from './agent-session.ts';

@@ -1,4 +1,7 @@
-/** Requests in a chat, over a real host. The attackers are people of the chat, the agent whose words are shown, and the network. */
+/**
+ * Requests in a chat, over a real host. The attackers are people of the chat, the agent whose words are
+ * shown, and the network.
+ */
 import { E } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { scene } from '../test/scene.ts';

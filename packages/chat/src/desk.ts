@@ -1,9 +1,10 @@
 /**
  * The requests of one granter in one chat.
  *
- * Promise: an answer names its request, and counts only if it comes from the person that the chat is bound to, for a request
- * that this chat shows, as it was shown. Words of a chat are no answer. A message is stored before it is sent, and edited when
- * its request is settled, here or elsewhere, also after a kill. A chat that fails keeps nobody waiting.
+ * Promise: an answer names its request, and counts only if it comes from the person that the chat is bound
+ * to, for a request that this chat shows, as it was shown. Words of a chat are no answer. A message is stored
+ * before it is sent, and edited when its request is settled, here or elsewhere, also after a kill. A chat
+ * that fails keeps nobody waiting.
  */
 import { CapError, E, type Far } from '@hob/vat';
 import type { Asked, ChatGranter } from './held.ts';

@@ -1,8 +1,9 @@
 /**
  * A request as the message of a chat.
  *
- * Promise: a message that has a button for yes shows the whole request. A chat says once, some uses within 15 minutes, or no: nothing
- * that lasts, and no more than was asked. What needs a passkey, what is for a person alone and what lasts has no yes here.
+ * Promise: a message that has a button for yes shows the whole request. A chat says once, some uses within 15
+ * minutes, or no: nothing that lasts, and no more than was asked. What needs a passkey, what is for a person
+ * alone and what lasts has no yes here.
  */
 import type { Asked, Said } from './held.ts';
 

@@ -10,7 +10,7 @@ export interface ChatRow {
   readonly request: string;
   /** The first line of the message. */
   readonly head: string;
-  /** What each answer says to the host, and the token by which a button stands for it. */
+  /** The answers that the message offers: the text for the host, and the token of the button. */
   readonly answers: Readonly<Partial<Record<Choice, { readonly said: Said; readonly token: string }>>>;
   /** The id of the message in the chat. Undefined: it was not sent, or nobody knows. */
   readonly ref?: string;

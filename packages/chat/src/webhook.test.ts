@@ -89,7 +89,7 @@ test('an answer is taken once, in its time, by its key, and names its request, i
   expect(await post(no, { id: 'once' })).toBe(401);
   clock.now += 290_000;
   expect(await post(no, { id: 'once', at: NOW })).toBe(401);
-  // What it has taken is a row of the store: a kill does not make it new.
+  // The store has a row for each message that was taken, so a kill makes none of them new.
   expect(await (await import('@hob/vat')).E(at.rows).takenBefore('ops once', 0, clock.now)).toBe(true);
   expect(await post({ ...yes, choice: 'refuse' })).toBe('R1: refused, here.');
   expect(await asked).toBe('denied');

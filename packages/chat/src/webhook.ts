@@ -1,8 +1,8 @@
 /**
  * A chat of any kind, through a program that posts signed messages, and gets some.
  *
- * Promise: an answer is taken once, within five minutes of its signing, if it is signed with the key of its chat, also after a
- * kill. It names its request. Whatever else is posted gets the same 401.
+ * Promise: an answer is taken once, within five minutes of its signing, if it is signed with the key of its
+ * chat, also after a kill. It names its request. Whatever else is posted gets the same 401.
  */
 import { E, type Far } from '@hob/vat';
 import type { ChatDesk, ChatPort } from './desk.ts';
@@ -22,8 +22,8 @@ interface WebhookParts {
 }
 
 /**
- * Posts `{type: 'request', chat, request, text, choices: [{choice, name}]}`, and `{type: 'settled', chat, request, text}` when
- * it is over.
+ * Posts `{type: 'request', chat, request, text, choices: [{choice, name}]}`, and `{type: 'settled', chat,
+ * request, text}` when it is over.
  */
 export function webhookPort(chat: string, { key, newId, now, post }: WebhookParts): ChatPort {
   const send = async (about: object): Promise<void> => {

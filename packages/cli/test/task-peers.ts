@@ -37,7 +37,7 @@ close();
 
 /** One agent that sends tasks. */
 export interface TaskPeer {
-  /** Of the SDK. */
+  /** The client of the A2A SDK. */
   readonly client: Client;
   /** Begins a task, and returns when it is over or waits. */
   send(asked: string | object, more?: Partial<Message>): Promise<Task>;

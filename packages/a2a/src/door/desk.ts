@@ -16,7 +16,7 @@ import { changesOf, readMessage, taskOf } from './wire.ts';
 const MOST_LISTED = 100;
 const USUALLY_LISTED = 50;
 
-/** Answers with the tasks of whoever asks. */
+/** Serves the methods of A2A. A peer reads its own tasks only. */
 export class Desk implements A2ARequestHandler {
   readonly #card: AgentCard;
   readonly #tasks: Tasks;

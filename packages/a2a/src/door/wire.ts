@@ -90,7 +90,7 @@ function artifactOf(output: NonNullable<Task['output']>): TaskMessage['artifacts
   return { artifactId: 'result', name: 'result', description: '', parts: [part], metadata: undefined, extensions: [] };
 }
 
-/** What a stream says about a change of a task: its result, and its new state. */
+/** The messages of a stream about a change of a task: its result, and its new state. */
 export function changesOf(task: Task): readonly StreamResponse[] {
   const { id: taskId, contextId, status, artifacts } = taskOf(task);
   const about = { taskId, contextId, metadata: undefined };

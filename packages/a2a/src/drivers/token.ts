@@ -1,8 +1,10 @@
 /**
- * How a peer shows who it is: a token that it signs with the key of its card, for one request (RFC 7519, RFC 6750).
+ * How a peer shows who it is: a token that it signs with the key of its card, for one request (RFC 7519, RFC
+ * 6750).
  *
- * Promise: a token is taken once, within a minute of its signing, at the address that it was signed for, and only if it was signed after the
- * host began. It names its key by thumbprint (RFC 7638), and no key that a token brings along is looked at.
+ * Promise: a token is taken once, within a minute of its signing, at the address that it was signed for, and
+ * only if it was signed after the host began. It names its key by thumbprint (RFC 7638), and no key that a
+ * token brings along is looked at.
  */
 import { randomUUID } from 'node:crypto';
 import { CapError } from '@hob/vat';

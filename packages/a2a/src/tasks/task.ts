@@ -13,7 +13,7 @@ export interface AskedCall {
   readonly args: readonly unknown[];
 }
 
-/** What a task is: a call, or words for an agent. */
+/** The work that a task asks for: a call, or words for an agent. */
 export interface Asked {
   readonly call?: AskedCall;
   /** Beside a call it is a comment, which nobody acts on. */

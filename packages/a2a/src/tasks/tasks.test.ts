@@ -68,7 +68,7 @@ test('a task works, waits for a person, goes on, and is over after its session i
   await watching;
   expect(seen).toEqual(['working  ', 'auth-required R1 ', 'working  ', 'completed  s-id1']);
   expect(await E(rows).find('id1')).toMatchObject({ row: { state: 'completed', session: 's-id1' }, output: { value: 5 } }); // biome-ignore format: one line
-  // What comes after the end changes nothing.
+  // A change after the end has no effect.
   at.opened[0]?.waits(['R2']);
   expect((await at.tasks.find('ezra', 'id1'))?.row.state).toBe('completed');
 });

@@ -1,9 +1,9 @@
 /**
  * The tasks of other agents at work.
  *
- * Promise: each task has a session of its own, which ends before the peer reads that the task is over. A message that is
- * sent again begins nothing. A task that a host did not live to end is failed, and is not begun again. A peer finds its own tasks and
- * no others.
+ * Promise: each task has a session of its own, which ends before the peer reads that the task is over. A
+ * message that is sent again begins nothing. A task that a host did not live to end is failed, and is not
+ * begun again. A peer finds its own tasks and no others.
  */
 import { CapError, E, type Far } from '@hob/vat';
 import type { TaskRows } from './rows.ts';
@@ -13,7 +13,10 @@ import { type Asked, isEnd, type Task, type TaskOutput, type TaskRow } from './t
 export interface TaskWork {
   /** Its id. */
   readonly session: string;
-  /** Does what was asked. `end` is aborted when the task is cancelled. Errors: `CapError`, whose texts the peer reads. */
+  /**
+   * Does what was asked. `end` is aborted when the task is cancelled. Errors: `CapError`, whose texts the
+   * peer reads.
+   */
   run(asked: Asked, end: AbortSignal): Promise<TaskOutput>;
   /** Ends the session. */
   end(): Promise<void>;

@@ -1,8 +1,9 @@
 /**
  * One end of a connection of ACP, by the SDK: JSON-RPC over lines of JSON.
  *
- * Promise: an error that a handler throws goes out as its code and message. Any other error goes out as an internal one, without its
- * text. A peer that sends something that is no message gets an answer; one that sends more than 32 MiB in one is cut off.
+ * Promise: an error that a handler throws goes out as its code and message. Any other error goes out as an
+ * internal one, without its text. A peer that sends something that is no message gets an answer; one that
+ * sends more than 32 MiB in one is cut off.
  */
 import { agent, client, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
 import { type Handlers, isRefusal, type Peer, type Pipe, Refusal } from '../peer.ts';

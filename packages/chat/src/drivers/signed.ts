@@ -31,7 +31,7 @@ export async function post(url: URL, headers: Readonly<Record<string, string>>, 
     await answer.body?.cancel();
     if (answer.ok) return;
   } catch {
-    // What went wrong may name the address.
+    // The text of the error may name the address.
   }
   throw new CapError('unavailable', 'the webhook of a chat did not take a message');
 }

@@ -1,8 +1,9 @@
 /**
  * A private chat of Telegram, through its bot API by grammY.
  *
- * Promise: messages are plain text, so nothing in them becomes markup. A press counts if the person whose number the chat is bound
- * to made it, under a message in the chat with that person. The token of the bot is in no error and no log.
+ * Promise: messages are plain text, so nothing in them becomes markup. A press counts if the person whose
+ * number the chat is bound to made it, under a message in the chat with that person. The token of the bot is
+ * in no error and no log.
  */
 import { CapError } from '@hob/vat';
 import { Api, GrammyError, HttpError } from 'grammy';
@@ -28,7 +29,10 @@ export interface TelegramChat extends ChatPort {
 export interface Hearing {
   /** Is called for each press. The text that it returns is shown to the one who pressed. */
   pressed(token: string, sender: string): Promise<string>;
-  /** Is called once when presses cannot be heard, with a code, and again only after they were heard. The chat tries on. */
+  /**
+   * Is called once when presses cannot be heard, with a code, and again only after they were heard. The chat
+   * tries on.
+   */
   failing(code: string): void;
   readonly end: AbortSignal;
 }

@@ -58,7 +58,10 @@ export class EntryCodes {
   }
 }
 
-/** In a turn: the granter of a page. The ledger tells its acts from those of a command line. Errors: `no-such-object`. */
+/**
+ * In a turn: the granter of a page. The ledger tells its acts from those of a command line. Errors:
+ * `no-such-object`.
+ */
 export function pagePeer(tables: HostTables, hostState: HostState, granter: string): FoundPeer {
   const { name } = granterNamed(tables, granter);
   const who = `granter:${name}`;

@@ -2,8 +2,8 @@
  * The connections of sessions, and how long a session outlives its last one.
  *
  * Promise: a session has one connection, the newest, and beside it those that asked to stand beside others. A
- * connection is closed when its session has ended or its secret was replaced. A session whose last connection was lost is kept for the grace time, and after
- * it as long as it holds a lasting grant.
+ * connection is closed when its session has ended or its secret was replaced. A session whose last connection
+ * was lost is kept for the grace time, and after it as long as it holds a lasting grant.
  */
 import type { CapTPStats, Clock, Connection, Dialect, Far, Meter } from '@hob/vat';
 import { closeCodes } from '@hob/vat/wire';

@@ -12,7 +12,10 @@ export function needsPasskey(
   return [offered, ...through].some((name) => name !== undefined && tables.offerInfo.get(name)?.needs === 'passkey');
 }
 
-/** In a turn: refuses a grant without a request. The program of the host grants what its manifest says. Errors: `denied`. */
+/**
+ * In a turn: refuses a grant without a request. The program of the host grants what its manifest says.
+ * Errors: `denied`.
+ */
 export function refuseByHand(tables: HostTables, offered: string, { surface }: Initiator): void {
   if (surface !== 'program' && tables.offerInfo.get(offered)?.needs === 'passkey')
     throw new CapError('denied', 'this needs a passkey: the session asks for it, and you say yes on the page that hob console opens'); // biome-ignore format: one line

@@ -24,11 +24,14 @@ export interface Passkey {
 export interface Passkeys {
   list(): readonly Passkey[];
   /**
-   * A challenge for one change, good once within five minutes: `new` for the passkey that is made, `add` and `remove` for
-   * the proof by one that is there.
+   * A challenge for one change, good once within five minutes: `new` for the passkey that is made, `add` and
+   * `remove` for the proof by one that is there.
    */
   challenge(change: PasskeyChange): Promise<{ readonly challenge: string }>;
-  /** Adds a passkey. After the first one it needs a proof by one that is there. Errors: `invalid`, `denied`, `limit`. */
+  /**
+   * Adds a passkey. After the first one it needs a proof by one that is there. Errors: `invalid`, `denied`,
+   * `limit`.
+   */
   add(made: NewPasskey, proof?: PasskeyProof): Promise<Passkey>;
   /** Removes a passkey. The proof may be its own. Errors: `no-such-object`, `denied`. */
   remove(id: string, proof: PasskeyProof): Promise<void>;

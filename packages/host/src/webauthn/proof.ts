@@ -108,6 +108,9 @@ export function madeFor(made: NewPasskey, about: ProofFor, powers: ProofPowers):
 export const isLater = (counter: number, before: number): boolean =>
   counter > before || (counter === 0 && before === 0);
 
-/** The challenge of a yes: the digest of what was shown. With the id, so that the same call, asked again, needs another. */
+/**
+ * The challenge of a yes: the digest of what was shown. With the id, so that the same call, asked again,
+ * needs another.
+ */
 export const challengeOf = ({ id, digest }: { readonly id: string; readonly digest: string }): string =>
   `yes ${digest} ${id}`;

@@ -69,7 +69,7 @@ function runToEnd({ program, args, cwd, env, task, withinMs, end: ended, mostOut
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-MOST_SAID);
     });
-    // What is over the limit is read, too, so that the program does not wait.
+    // Output over the limit is read and dropped: otherwise the program would wait.
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       if (output.length < mostOutput) output = (output + text).slice(0, mostOutput);
     });

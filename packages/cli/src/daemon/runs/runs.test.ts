@@ -106,7 +106,7 @@ test('a request of a run waits its time to live and is then denied; in a mode th
   const later = asker.call(
     'nightly',
     'at',
-    new Date(hob.now() + 600_000).toISOString(),
+    new Date(hob.now() + 1_800_000).toISOString(),
     calls(['edit', 'write', 'a.txt', 'by a run']),
   );
   const [again] = await hob.until(() => hob.json<readonly { readonly id: string }[]>('inbox'), ({ length }) => length > 0); // biome-ignore format: one line

@@ -1,8 +1,8 @@
 /**
  * The session of one task of another agent.
  *
- * Promise: it holds the caps that the manifest gives to tasks of this peer, and those that it may ask for, of which each
- * call waits for a person. It ends with its task, and lasts no longer than the manifest says.
+ * Promise: it holds the caps that the manifest gives to tasks of this peer, and those that it may ask for, of
+ * which each call waits for a person. It ends with its task, and lasts no longer than the manifest says.
  */
 import type { AskedCall, TaskOutput, TaskWork } from '@hob/a2a/tasks';
 import type { SessionFace } from '@hob/host';

@@ -1,9 +1,10 @@
 /**
  * One place where a host listens: WebSockets, object calls, and other protocols at paths of their own.
  *
- * Promise: without TLS it is on loopback or a Unix socket only. A request that is neither a WebSocket with a known secret, nor an
- * object call, nor for a face, gets a short HTTP reply and nothing else. Unknown clients, sessions and granters have
- * separate limits, so none keeps another out. Closing ends every socket and frees the port.
+ * Promise: without TLS it is on loopback or a Unix socket only. A request that is neither a WebSocket with a
+ * known secret, nor an object call, nor for a face, gets a short HTTP reply and nothing else. Unknown
+ * clients, sessions and granters have separate limits, so none keeps another out. Closing ends every socket
+ * and frees the port.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
