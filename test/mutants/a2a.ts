@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'door-face-fails',
     breaks: 'a request whose face fails is never answered',
-    file: 'packages/host/src/door/drivers/listener.ts',
+    file: 'packages/host/src/door/drivers/face-call.ts',
     find: '(request.destroyed && !request.complete)',
     replace: 'request.destroyed',
     tests: door,

@@ -152,7 +152,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'mcp-http-body',
     breaks: 'a body of any size is parsed',
     file: 'packages/host/src/door/drivers/face-call.ts',
-    find: `  if (bytes > largestFrame)
+    find: `  if (bytes > mostBytes)
     throw`,
     replace: `  if (bytes < 0)
     throw`,

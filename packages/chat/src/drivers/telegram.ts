@@ -26,7 +26,7 @@ export interface TelegramChat extends ChatPort {
 }
 
 /** What a chat that listens calls. */
-export interface Hearing {
+interface Hearing {
   /** Is called for each press. The text that it returns is shown to the one who pressed. */
   pressed(token: string, sender: string): Promise<string>;
   /**

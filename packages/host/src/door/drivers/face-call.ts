@@ -10,24 +10,42 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { CapError } from '@hob/vat';
 import { checkJson, largestFrame } from '@hob/vat/wire';
+import type { HttpReply } from '../object-call.ts';
+import { faceFault, tooLarge } from './replies.ts';
 
 /** Headers that are for the door alone. */
 const OURS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'connection', 'transfer-encoding', 'keep-alive']);
 
-/** Errors: `limit` (the body), those of the face. */
+interface FaceCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Is aborted when the client has gone. */
+  readonly gone: AbortSignal;
+  /** Logs an error of ours. */
+  readonly fault: (error: unknown) => void;
+}
+
+/** Returns a refusal, or undefined if the face has answered. */
 export async function callFace(
-  request: IncomingMessage,
-  response: ServerResponse,
-  gone: AbortSignal,
+  { request, response, gone, fault }: FaceCall,
   answer: (request: Request) => Promise<Response>,
   mostBytes: number = largestFrame,
-): Promise<void> {
-  const body = request.method === 'POST' ? await bodyOf(request, mostBytes) : undefined;
-  const headers = headersOf(request);
-  for (const name of OURS) headers.delete(name);
-  const { method = 'GET', url = '/' } = request;
-  const given = new Request(`http://localhost${url}`, { method, headers, body: body ?? null, signal: gone });
-  await send(response, await answer(given));
+): Promise<HttpReply | undefined> {
+  try {
+    const body = request.method === 'POST' ? await bodyOf(request, mostBytes) : undefined;
+    const headers = headersOf(request);
+    for (const name of OURS) headers.delete(name);
+    const { method = 'GET', url = '/' } = request;
+    const given = new Request(`http://localhost${url}`, { method, headers, body: body ?? null, signal: gone });
+    await send(response, await answer(given));
+  } catch (error) {
+    if (error instanceof CapError && error.code === 'limit') return tooLarge(error.message);
+    // The client went while it sent its request.
+    if (gone.aborted || (request.destroyed && !request.complete)) return undefined;
+    fault(error);
+    return faceFault;
+  }
+  return undefined;
 }
 
 /** The headers of a request as they came, but no cookie. */

@@ -21,7 +21,7 @@ import { type HttpReply, type ObjectCall, parseCall, storeFails, unknownSecret }
 import type { HostNames, ListenPlace } from '../where.ts';
 import { callFace, headersOf } from './face-call.ts';
 import { OutsideCallers } from './outside-callers.ts';
-import { faceFault, forbidden, noSlot, onlyRead, sendReply, tooLarge, tooMany } from './replies.ts';
+import { forbidden, noSlot, onlyRead, sendReply, tooMany } from './replies.ts';
 import { limitHandshakes } from './tls-handshakes.ts';
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts';
 import { listenOn, type SocketFile } from './unix-socket.ts';
@@ -242,7 +242,7 @@ class Door<Who> {
     const slot = await slotForCall(who, gone.signal);
     if (!slot.ok) return noSlot(slot);
     releasedWith(response, slot.release);
-    return await this.#faceAnswers(request, response, gone.signal, (given) => face(given, session));
+    return await callFace({ request, response, gone: gone.signal, fault: this.#handlers.fault }, (given) => face(given, session)); // biome-ignore format: one line
   }
 
   /** Returns a refusal, or undefined if the face has answered. */
@@ -263,26 +263,7 @@ class Door<Who> {
       if (release === undefined) return tooMany;
       releasedWith(response, release);
     }
-    return await this.#faceAnswers(request, response, gone.signal, (given) => face.answer(given, caller), proofInBody);
-  }
-
-  async #faceAnswers(
-    request: IncomingMessage,
-    response: ServerResponse,
-    gone: AbortSignal,
-    answer: (request: Request) => Promise<Response>,
-    mostBytes?: number,
-  ): Promise<HttpReply | undefined> {
-    try {
-      await callFace(request, response, gone, answer, mostBytes);
-    } catch (error) {
-      if (error instanceof CapError && error.code === 'limit') return tooLarge(error.message);
-      // The client went while it sent its request.
-      if (gone.aborted || (request.destroyed && !request.complete)) return undefined;
-      this.#handlers.fault(error);
-      return faceFault;
-    }
-    return undefined;
+    return await callFace({ request, response, gone: gone.signal, fault: this.#handlers.fault }, (given) => face.answer(given, caller), proofInBody); // biome-ignore format: one line
   }
 
   async #objectCalled(request: IncomingMessage, response: ServerResponse): Promise<HttpReply> {
