@@ -1,6 +1,7 @@
 /** Texts about people in danger, in ten languages and in disguise, and ordinary texts. The texts are written for this. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { deep } from '../../../../test/depth.ts';
 import { detectCrisis } from './detect.ts';
 import { textsOf } from './reading/texts.ts';
 
@@ -82,6 +83,20 @@ test('words that mean danger together are found in any order, misspelt, and with
 
 test('ordinary texts are not taken for it', () => {
   expect(ordinary.filter((text) => detectCrisis(text).sensitive)).toEqual([]);
+});
+
+test('ids, digests, keys and numbers are not taken for words', () => {
+  const hex = fc.stringMatching(/^[0-9a-f]{16,64}$/);
+  const token = fc.stringMatching(/^[A-Za-z0-9_-]{16,64}$/);
+  const number = fc.bigInt({ min: 0n, max: 2n ** 64n }).map(String);
+  // Each had 119 in it, the number of the ambulance in Japan.
+  for (const text of ['e119f0dd1125f2a3', '8f19bb25-58bc-47ca-a11d-7f90b5654119', '2581799121193946027', '119.50'])
+    expect([text, detectCrisis(text).sensitive]).toEqual([text, false]);
+  const some = fc.array(fc.oneof(hex, token, number, fc.uuid()), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(some, (ids) => !detectCrisis(ids.join(' ')).sensitive),
+    { numRuns: deep ? 20_000 : 1000 },
+  );
 });
 
 test('the reason holds nothing of the text, and any text has a verdict', () => {

@@ -53,10 +53,11 @@ const phrases = new PhraseIndex(spaced.flatMap((language) => language.phrases.ma
 /** Characters that are put between those of a word to hide it. */
 const between = /[\s\u00b7・.,、*_~\-/]/g;
 
+/** A number of a phrase is a number of its own in the text, and no part of a longer one, of an id or of a digest. */
 const textPattern = (phrase: string): string =>
   phrase
     .split('*')
-    .map((part) => part.normalize('NFKC'))
+    .map((part) => part.normalize('NFKC').replace(/[0-9]+/g, '(?<![0-9a-z])$&(?![0-9a-z])'))
     .join('[^。．！？!?\\n]{0,8}');
 
 const unspaced = languages
