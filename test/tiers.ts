@@ -139,7 +139,7 @@ export const slowFiles: readonly string[] = [
   'packages/host/src/door/object-call.test.ts',
   'packages/host/src/durable.test.ts',
   'packages/host/src/ensure.test.ts',
-  'packages/host/src/granters/grants.test.ts',
+  'packages/host/src/granters/granter.test.ts',
   'packages/host/src/granters/own-names.test.ts',
   'packages/host/src/host.test.ts',
   'packages/host/src/lockdown.test.ts',

@@ -116,7 +116,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-console-own',
     breaks: 'a granter opens the page of another one',
-    file: 'packages/host/src/granters/grants.ts',
+    file: 'packages/host/src/granters/granter.ts',
     find: '.pageCode(name)',
     replace: ".pageCode('owner')",
     tests: ['packages/cli/src/daemon/granters.test.ts'],

@@ -1,7 +1,7 @@
 /** The actor definitions that a host's store needs to restore its actors. */
 import { definitions as ofGrants } from '@hob/revocable';
 import type { AnyDefinition } from '@hob/vat';
-import { GranterActor } from './granters/grants.ts';
+import { GranterActor } from './granters/granter.ts';
 import { LedgerReaderActor } from './granters/ledger-reader.ts';
 import { LocalGranterActor } from './granters/local-granter.ts';
 import { HookJudgeActor } from './hooks/hook-judge.ts';

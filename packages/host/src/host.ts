@@ -36,7 +36,7 @@ import { privateSocket } from './drivers/private-folder.ts';
 import { orderStop, readStopOrder, removeStopOrder } from './drivers/state-dir.ts';
 import { addGranter, granterOn, replaceGranterSecret } from './granters/accounts.ts';
 import { GranterChanges } from './granters/changes.ts';
-import type { Granter } from './granters/grants.ts';
+import type { Granter } from './granters/granter.ts';
 import { GranterLedger, lineOwner } from './granters/ledger-reader.ts';
 import { type LocalOptions, localOptions, openLocalGranter } from './granters/local-granter.ts';
 import { type StartOptions, type StartResult, startSession, takeStartOptions } from './granters/start.ts';

@@ -5,7 +5,7 @@ export type { HttpPage, HttpPages } from './door/http-pages.ts';
 export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';
 export type { CallDecision, CallFacts, CallFirewall, CallHooks, LoopCall, LoopGuard } from './firewall.ts';
-export type { Acceptance, Granter } from './granters/grants.ts';
+export type { Acceptance, Granter } from './granters/granter.ts';
 export type { LedgerReader } from './granters/ledger-reader.ts';
 export type { LocalGranter, LocalOptions } from './granters/local-granter.ts';
 export type { Grant } from './granters/own-rows.ts';

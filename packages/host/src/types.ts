@@ -12,7 +12,7 @@ import type { HttpFaces } from './door/http-face.ts';
 import type { HttpPages } from './door/http-pages.ts';
 import type { ServeOptions } from './door/where.ts';
 import type { CallFirewall } from './firewall.ts';
-import type { Granter } from './granters/grants.ts';
+import type { Granter } from './granters/granter.ts';
 import type { LocalOptions } from './granters/local-granter.ts';
 import type { Grant } from './granters/own-rows.ts';
 import type { StartOptions } from './granters/start.ts';

@@ -3,7 +3,7 @@
  *
  * From the turn that revokes it, no call is admitted, whoever still holds a forwarder. Waiting callers are
  * told at once, drivers at work are aborted, and their late results go no further. A use is charged in the
- * turn that sends the call. The charge and its ledger line are durable before the call leaves: a crash in
+ * turn that sends the call (`chargeUse` in `grant-policy.ts`). The charge and its ledger line are durable before the call leaves: a crash in
  * between burns the use, and the other order would give one back. The end by time is a turn of its own with a
  * ledger line, whether or not anybody calls.
  */

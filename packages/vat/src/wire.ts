@@ -10,7 +10,7 @@ export {
   type WireFault,
 } from './captp/captp.ts';
 export { connect } from './captp/connect.ts';
-export { checkJson } from './captp/dialects/structure.ts';
+export { checkJson } from './captp/dialects/parse-frame.ts';
 export { closeCodes, type Duplex } from './captp/session/duplex.ts';
 export { type CapTPLimits, defaultLimits } from './captp/session/limits.ts';
 export type { CapTPStats } from './captp/session/session.ts';

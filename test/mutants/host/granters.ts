@@ -32,7 +32,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/host/src/granters/own-rows.ts',
     find: 'session?.granters.includes(name) === true; // biome-ignore format: one line',
     replace: 'session !== undefined;',
-    tests: ['packages/host/src/granters/grants.test.ts'],
+    tests: ['packages/host/src/granters/granter.test.ts'],
   },
   {
     name: 'ledger-apart',
@@ -40,12 +40,12 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/host/src/granters/ledger-reader.ts',
     find: 'if (line.seq < from || !this.#mayRead(granter, line)) continue;',
     replace: 'if (line.seq < from) continue;',
-    tests: ['packages/host/src/granters/grants.test.ts'],
+    tests: ['packages/host/src/granters/granter.test.ts'],
   },
   {
     name: 'grace-renewed',
     breaks: 'a grant that is renewed behind the look does not keep its session',
-    file: 'packages/host/src/granters/grants.ts',
+    file: 'packages/host/src/granters/granter.ts',
     find: '        lookAgainAt(tables, grant);\n',
     replace: '',
     tests: ['packages/host/src/sessions/grace.test.ts'],
@@ -85,7 +85,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'revoke-either',
     breaks: 'a revocation that names a grant and a session ends one of them',
-    file: 'packages/host/src/granters/grants.ts',
+    file: 'packages/host/src/granters/granter.ts',
     find: "if ('grant' in said && 'session' in said)",
     replace: "if ('grant' in said && 'session' in said && tables === undefined)",
     tests: ['packages/host/src/options.test.ts'],
@@ -141,7 +141,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'suggested-own-name',
     breaks: 'a granter is told what the program proposes to another one',
-    file: 'packages/host/src/granters/grants.ts',
+    file: 'packages/host/src/granters/granter.ts',
     find: '.suggested(name) as',
     replace: ".suggested('owner') as",
     tests: ['packages/host/src/granters/suggested.test.ts'],

@@ -38,7 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'captp-keys',
     breaks: 'new names of keys count for no more than any other',
-    file: 'packages/vat/src/captp/dialects/structure.ts',
+    file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: `const newKey = 39;
 const freeStrings = 40_000;
 const oneMoreString = 8;
@@ -112,7 +112,7 @@ const oneMoreList = 0;`,
   {
     name: 'captp-shapes',
     breaks: 'the hidden classes of records with keys in new orders are not counted',
-    file: 'packages/vat/src/captp/dialects/structure.ts',
+    file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: '        bytes += newShapeBytes;',
     replace: '',
     tests: ['packages/vat/src/captp/keeping.test.ts'],
@@ -120,7 +120,7 @@ const oneMoreList = 0;`,
   {
     name: 'captp-wide',
     breaks: 'letters beyond Latin-1 count as one byte and take two',
-    file: 'packages/vat/src/captp/dialects/structure.ts',
+    file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: '(wide.test(text) ? 2 : 1)',
     replace: '1',
     tests: ['packages/vat/src/captp/keeping.test.ts'],
@@ -128,7 +128,7 @@ const oneMoreList = 0;`,
   {
     name: 'frame',
     breaks: 'frames are parsed whatever they cost',
-    file: 'packages/vat/src/captp/dialects/structure.ts',
+    file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: `const deepest = depth * 2 + 8;
   const most = tokens;`,
     replace: `const deepest = Number.POSITIVE_INFINITY;

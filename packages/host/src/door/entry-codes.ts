@@ -6,7 +6,7 @@
  */
 import { CapError, type Clock, spawn } from '@hob/vat';
 import { hashSecret, newSecret } from '@hob/vat/forwarder';
-import { GranterActor } from '../granters/grants.ts';
+import { GranterActor } from '../granters/granter.ts';
 import type { HostState } from '../state/host-state.ts';
 import { granterNamed } from '../state/lookups.ts';
 import type { HostTables } from '../state/records.ts';

@@ -3,7 +3,7 @@ import { CapError, spawn } from '@hob/vat';
 import type { HostState } from '../state/host-state.ts';
 import { granterNamed } from '../state/lookups.ts';
 import type { HostTables } from '../state/records.ts';
-import { GranterActor } from './grants.ts';
+import { GranterActor } from './granter.ts';
 
 /**
  * In a turn. Returns the granter as the program that runs the host holds it. Errors: `invalid` (the name is

@@ -9,7 +9,7 @@ import type { OptionNames } from '@hob/vat/forwarder';
 import { type HostState, storeTagOf } from '../state/host-state.ts';
 import { granterNamed } from '../state/lookups.ts';
 import type { HostTables } from '../state/records.ts';
-import { type Granter, GranterActor } from './grants.ts';
+import { type Granter, GranterActor } from './granter.ts';
 
 /** The bootstrap of a connection over a granter's socket. */
 export interface LocalGranter {

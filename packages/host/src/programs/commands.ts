@@ -5,7 +5,7 @@
  * grants what was asked for, or less if its options say so.
  */
 import { CapError, E, type Far } from '@hob/vat';
-import type { Granter } from '../granters/grants.ts';
+import type { Granter } from '../granters/granter.ts';
 import { shortDigest } from '../powerbox/card.ts';
 import { termLine } from '../powerbox/display.ts';
 import type { Request } from '../powerbox/inbox.ts';

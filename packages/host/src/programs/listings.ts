@@ -1,6 +1,6 @@
 /** Grants, ledger lines and verdicts as lines for a person, page by page. */
 import { E, type Far, type LedgerVerdict } from '@hob/vat';
-import type { Granter } from '../granters/grants.ts';
+import type { Granter } from '../granters/granter.ts';
 import type { Grant } from '../granters/own-rows.ts';
 
 /** One page of grants, after the id of one. */

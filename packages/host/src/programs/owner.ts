@@ -1,6 +1,6 @@
 /** Finds the granter "owner" of `hob workspace`, or makes it at the first start. */
 import type { CapError, Far } from '@hob/vat';
-import type { Granter } from '../granters/grants.ts';
+import type { Granter } from '../granters/granter.ts';
 import type { Host } from '../types.ts';
 
 interface OwnerGranter {

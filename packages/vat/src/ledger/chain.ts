@@ -1,5 +1,5 @@
 /**
- * The ledger: appends lines to the chain, in the commit of the turn that they record.
+ * The ledger: appends lines to the chain, in the commit of the turn that they record. `line.ts` hashes each of them.
  *
  * Promise: each line holds the hash of the line before it, back to a genesis line. So `verifyLedger` names
  * any line that was changed, left out, put in or moved. A checkpoint signed with the host's key follows after

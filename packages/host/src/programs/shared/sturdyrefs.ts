@@ -7,7 +7,7 @@
 import type { Terms } from '@hob/revocable';
 import { CapError, E, type Far } from '@hob/vat';
 import { openSecretFile } from '../../drivers/secrets.ts';
-import type { Granter } from '../../granters/grants.ts';
+import type { Granter } from '../../granters/granter.ts';
 import type { Out } from '../commands.ts';
 import { grantLine } from '../listings.ts';
 

@@ -7,8 +7,8 @@
 import type { SessionLimits } from '../session/limits.ts';
 import { Violation } from '../session/operations.ts';
 import { DigitBudget } from './digits.ts';
+import { isId } from './parse-frame.ts';
 import { SizeBudget } from './size-budget.ts';
-import { isId } from './structure.ts';
 
 /** The bytes of the values of one operation, in order, and upper bounds for the cost of its text. */
 export class Outgoing {

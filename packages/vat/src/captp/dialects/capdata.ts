@@ -13,9 +13,9 @@ import type { SessionLimits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
 import { DigitBudget } from './digits.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
+import { checkStructure, isId, parse } from './parse-frame.ts';
 import { toJson } from './quoted.ts';
 import { SizeBudget, special } from './size-budget.ts';
-import { checkStructure, isId, parse } from './structure.ts';
 
 export interface CapData {
   readonly body: string;

@@ -23,9 +23,9 @@ import {
 import { type CapData, CapDataDecoder, errorData, type Naming, toCapData } from './capdata.ts';
 import { EndoCounts } from './endo-counts.ts';
 import { errorText, inward } from './errors.ts';
+import { checkStructure, isId, parse, tooLong } from './parse-frame.ts';
 import { jsonOfJson, longText } from './quoted.ts';
 import { tooLarge } from './size-budget.ts';
-import { checkStructure, isId, parse, tooLong } from './structure.ts';
 
 /**
  * This dialect numbers objects and promises separately, from 0. The core uses one sequence, in which 0 is the

@@ -16,8 +16,8 @@ import { type Slot, type Slots, Violation } from '../session/operations.ts';
 import type { Incoming, Outgoing } from './attached-bytes.ts';
 import { DigitBudget } from './digits.ts';
 import { inward, mostErrors, outward } from './errors.ts';
+import { isId, shortString } from './parse-frame.ts';
 import { special } from './size-budget.ts';
-import { isId, shortString } from './structure.ts';
 
 const at = 64;
 /** Maximum structural characters of a value that JSON lacks: those of an error. */

@@ -18,7 +18,7 @@ import {
   Violation,
 } from '../session/operations.ts';
 import { hob1 } from './hob.ts';
-import { checkStructure } from './structure.ts';
+import { checkStructure } from './parse-frame.ts';
 
 /** Keeps what was heard. */
 class Ear implements IncomingOperations {

@@ -22,9 +22,9 @@ import {
 import { Incoming, Outgoing } from './attached-bytes.ts';
 import { inward, outward } from './errors.ts';
 import { Decoder, encode } from './hob-values.ts';
+import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './parse-frame.ts';
 import { toJson } from './quoted.ts';
 import { tooLarge } from './size-budget.ts';
-import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
 /** A frame of this length is sent without waiting for the end of the turn. */
 const full = 64 << 10;

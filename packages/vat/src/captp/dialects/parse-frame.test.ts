@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { defaultLimits } from '../session/limits.ts';
-import { checkStructure } from './structure.ts';
+import { checkStructure } from './parse-frame.ts';
 
 /** Structural characters outside strings, counted the slow way. */
 function counted(value: unknown): number {
