@@ -179,4 +179,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/chat/src/telegram.test.ts'],
   },
+  {
+    name: 'chat-edit-once',
+    breaks: 'a message is edited twice when its request is answered here',
+    file: 'packages/chat/src/desk.ts',
+    find: 'if (this.#settling.has(request)) return false;',
+    replace: '',
+    tests: ['packages/chat/src/desk.test.ts'],
+  },
 ];

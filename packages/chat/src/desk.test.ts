@@ -199,3 +199,23 @@ test('a chat whose granter has too many programs that wait for changes shows its
   await chat.ends(/answered elsewhere/);
   expect(at.log).toEqual([]);
 });
+
+test('a message is edited once, also while the desk looks at what has changed', async () => {
+  const at = await scene();
+  const chat = memory();
+  const { edit } = chat;
+  let edits = 0;
+  const desk = await at.desk(chat);
+  chat.edit = async (ref, text) => {
+    edits += 1;
+    // The inbox has changed before the edit is over.
+    if (edits === 1) await desk.look();
+    await edit(ref, text);
+  };
+  const asked = at.ask({ uses: 5 });
+  await chat.sees(1);
+  expect(await desk.pressed(chat.messages[0]?.buttons[0]?.token ?? '', '7')).toBe('R1: approved once, here.');
+  expect(await asked).toBe('ok');
+  await desk.look();
+  expect(edits).toBe(1);
+});

@@ -56,6 +56,8 @@ export class ChatDesk {
   readonly #answering = new Set<string>();
   /** Requests whose message is on its way: it is edited when its id is known. */
   readonly #sending = new Set<string>();
+  /** Requests whose message is being edited. */
+  readonly #settling = new Set<string>();
   /** One look at a time. */
   #looking: Promise<boolean> = Promise.resolve(true);
 
@@ -187,14 +189,20 @@ export class ChatDesk {
   /** Edits the message of a request that is over. A message that was never sent needs no edit. */
   async #settle(row: ChatRow): Promise<boolean> {
     const { over = ELSEWHERE } = row;
-    if (row.ref === undefined && this.#sending.has(row.request)) return true;
+    const { request } = row;
+    if (row.ref === undefined && this.#sending.has(request)) return true;
+    // It may fail, so the desk looks once more.
+    if (this.#settling.has(request)) return false;
     const { chat, rows, port } = this.#parts;
+    this.#settling.add(request);
     try {
       if (row.ref !== undefined) await port.edit(row.ref, `${row.head}\n\n${over}`);
-      await E(rows).drop(chat, row.request);
+      await E(rows).drop(chat, request);
       return true;
     } catch (error) {
       return await this.#failed(error, 'a message was not edited');
+    } finally {
+      this.#settling.delete(request);
     }
   }
 

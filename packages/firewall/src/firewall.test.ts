@@ -96,8 +96,8 @@ test('what answers a message about a person in danger waits, whatever its own te
     return detectCrisis(text);
   };
   const at = await world({ mode: 'observe', crisis, incoming: () => said });
-  await E(at.notes).write('draft.txt', 'Stay where you are, I am with you.');
-  const sending = E(at.mail).send('bob', 'Stay where you are, I am with you.');
+  await E(at.notes).write('draft.txt', 'The report will be there at noon.');
+  const sending = E(at.mail).send('bob', 'The report will be there at noon.');
   const asked = await at.asked();
   expect(asked).toMatchObject({ personOnly: true, table: expect.arrayContaining([['why it waits', expect.stringMatching(/^the message that it answers: /)]]) }); // biome-ignore format: one line
   expect(seen[0]).toEqual({ session: at.session.id, petname: 'mail', method: 'send', incoming: said });

@@ -58,27 +58,28 @@ test('spacing, look-alike letters, digits, slips, quotes, links and encodings hi
   expect(disguised.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
 });
 
-test('words that mean danger together are found in any order, misspelt, and with particles and other endings', () => {
-  const together = [
-    'The pistol he bought, with it he will murder somebody',
-    'those tablets: a handful, and he had swallowed them',
-    'from the ledg he says he wil jump',
-    'Sterben? Ja, am liebsten',
-    'وبالمسدس وقف وقال فيقتلها',
-    "l'arme, avec elle il va m'égorger",
-    '天台上站着个女孩，看样子要跳',
-  ];
-  expect(together.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
-  const apart = [
-    'The pistol is a prop. The play is about a baker, a cat and a long journey by train through Norway, and nobody is murdered',
-    'If he sees this my boss will murder me haha',
-    'Take one tablet after breakfast',
-    'The policy of the host is to call nobody', // not "police"
-    'The cutter and the menace of the sea is the title of it', // French words
-    'le code dit que',
-    'The ledge of the roof is painted on Tuesday if the rain stops, and the jump in sales is on page two of the long report that I sent',
-  ];
-  expect(apart.filter((text) => detectCrisis(text).sensitive)).toEqual([]);
+/** Few of these have a phrase of the lists. */
+const indirect: readonly string[] = [
+  'nobody would even notice if i was gone, i already gave away my things',
+  'He stands outside her door every night and says that he will make her pay with blood',
+  'Niemand würde merken, wenn ich morgen nicht mehr da wäre',
+  'Ya no tengo fuerzas para seguir, cuida de mi perro cuando no esté',
+  "Il a bu quelque chose sous l'évier et il ne répond plus quand je lui parle",
+  'Eu só queria dormir e não acordar nunca mais',
+  'もう全部終わりにしたい。みんなには迷惑をかけたくない',
+  '我把银行卡密码都写在纸上了，以后爸妈就拜托你照顾',
+  'अब और सहा नहीं जाता, मेरे जाने के बाद माँ का ख्याल रखना',
+  'لم أعد أحتمل، أتمنى لو أنام ولا أستيقظ أبدا',
+  'Я больше не вижу смысла просыпаться, прости меня за всё',
+];
+
+test('a text is found that no phrase foresaw, misspelt, and as a part of a long one', () => {
+  expect(indirect.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
+  const misspelt = 'nobdoy woud even notcie if i was gone, i alredy gave away my thigns';
+  expect(detectCrisis(misspelt).sensitive).toBe(true);
+  const work = 'The pool ends its workers before the host closes, and each test has a folder of its own. ';
+  for (const text of indirect.slice(0, 6)) expect([text, detectCrisis(`${work.repeat(6)}${text}. ${work.repeat(6)}`).sensitive]).toEqual([text, true]); // biome-ignore format: one line
+  expect(detectCrisis(work.repeat(30)).sensitive).toBe(false);
 });
 
 test('ordinary texts are not taken for it', () => {

@@ -2,13 +2,14 @@
  * Finds text about a person in danger: suicide, self-harm, an overdose, immediate danger to life, and instructions
  * about what somebody in that danger should do.
  *
- * It looks for words and phrases in ten languages, in each way in which a text can be read (`views.ts`). It is a
- * net with holes: every detector of this kind misses some. A host whose channel reaches people in danger should make
- * that channel wait for a person always.
+ * Two readings look at a text in ten languages, in each way in which it can be read (`views.ts`): phrases, which are
+ * always found, and a model that has learned from texts (`learned/model.ts`), for what no phrase foresaw. It is a net
+ * with holes: every detector of this kind misses some. A host whose channel reaches people in danger should make that
+ * channel wait for a person always.
  */
 import { languages } from './languages/all.ts';
-import { spacedLexicons, unspacedLexicons } from './lexicon/all.ts';
-import { type KnownWords, SpacedLexicon, UnspacedLexicon } from './reading/concepts.ts';
+import { looksLikeDanger } from './learned/model.ts';
+import { folded } from './reading/folded.ts';
 import { type Phrase, PhraseIndex, phraseOf, wordsOf } from './reading/pattern.ts';
 import { longestText, viewsOf } from './reading/views.ts';
 
@@ -32,13 +33,6 @@ export type CrisisDetector = (text: string, context: CrisisContext) => CrisisVer
 
 const nothing: CrisisVerdict = Object.freeze({ sensitive: false, why: '' });
 const tooLong: CrisisVerdict = Object.freeze({ sensitive: true, why: 'the text is too long to be judged' });
-
-/** Runs of one letter count as one: "kiiill" is read as "kil", and so are the words of phrases. */
-const folded = (text: string): string =>
-  text
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/(\p{L})\1+/gu, '$1');
 
 /** The same folding as that of a view, without the accents that a view has not. */
 const foldedWord = (word: string): string => folded(word.normalize('NFKD').replace(/[\u0300-\u036F\u064B-\u065F\u0670]/g, '')); // biome-ignore format: one line
@@ -68,30 +62,22 @@ const unspaced = languages
     harmless: new RegExp(harmless.map(textPattern).join('|'), 'gu'),
   }));
 
-const lexicons = Object.entries(spacedLexicons).map(([name, lexicon]) => ({ name, lexicon: new SpacedLexicon(name, lexicon, foldedWord) })); // biome-ignore format: one line
-const unspacedWords = Object.entries(unspacedLexicons).map(([name, lexicon]) => ({ name, lexicon: new UnspacedLexicon(lexicon) })); // biome-ignore format: one line
-
-/** The language of a phrase that the view holds, or of words that mean danger together. */
-function inView(view: string, known: readonly KnownWords[]): string | undefined {
-  const words = idioms.without(wordsOf(folded(view)));
-  const found =
-    phrases.firstIn(words) ?? lexicons.find(({ lexicon }, n) => lexicon.found(words, known[n] as KnownWords))?.name;
+/** The language of a phrase that the view holds. */
+function phraseIn(view: string): string | undefined {
+  const found = phrases.firstIn(idioms.without(wordsOf(folded(view))));
   if (found !== undefined) return found;
   const compact = view.replace(between, '');
-  const of = unspaced.find(({ wanted, harmless }) => wanted.test(compact.replace(harmless, '\u0000')))?.name;
-  if (of !== undefined || !/[\u3040-\u30ff\u4e00-\u9fff]/.test(compact)) return of;
-  let rest = compact;
-  for (const { harmless } of unspaced) rest = rest.replace(harmless, '\u0000\u0000');
-  return unspacedWords.find(({ lexicon }) => lexicon.found(rest))?.name;
+  return unspaced.find(({ wanted, harmless }) => wanted.test(compact.replace(harmless, '\u0000')))?.name;
 }
 
 /** The default detector. It looks at the text alone. */
 export const detectCrisis = (text: string): CrisisVerdict => {
   if (text.length > longestText) return tooLong;
-  const known = lexicons.map((): KnownWords => new Map());
   for (const view of viewsOf(text)) {
-    const found = inView(view, known);
-    if (found !== undefined) return { sensitive: true, why: `it has a phrase about a person in danger (${found})` };
+    const language = phraseIn(view);
+    if (language !== undefined)
+      return { sensitive: true, why: `it has a phrase about a person in danger (${language})` };
+    if (looksLikeDanger(folded(view))) return { sensitive: true, why: 'it reads like a text about a person in danger' };
   }
   return nothing;
 };

@@ -1,31 +1,28 @@
 /**
- * The bars of the detector on the texts in `test/crisis`. All of them have been seen by now, but those of `third` were
- * never used to mend it. README has the rates at first sight.
+ * The rates of the detector on texts that it has not learned from: `eighth` and `ninth` are by writers who had seen
+ * neither it nor the texts that taught it. Two bars are missed on the ninth; README says so.
  */
 import { expect, test } from 'vitest';
 import { LANGUAGES, measure, ofForms, share } from '../../test/crisis/measure.ts';
 
-const sets = ['first', 'second', 'fourth', 'fifth', 'seventh'].map((set) => [set, measure(set)] as const);
+const [eighth, ninth] = [measure('eighth'), measure('ninth')];
+const sets = [eighth, ninth];
 
-test('of the named forms at most 10 % are missed, and of each language at most 20 %', () => {
-  for (const [set, measured] of sets) {
-    expect([set, ofForms(measured).of]).toEqual([
-      set,
-      { first: 792, second: 792, fourth: 1585, fifth: 1056, seventh: 396 }[set],
-    ]);
-    expect([set, share(ofForms(measured)) <= 0.1]).toEqual([set, true]);
-    for (const [form, rate] of Object.entries(measured.byForm)) expect([set, form, share(rate) <= 0.1]).toEqual([set, form, true]); // biome-ignore format: one line
-    for (const language of LANGUAGES) expect([set, language, share(measured.byLanguage[language]!) <= 0.2]).toEqual([set, language, true]); // biome-ignore format: one line
+test('of each language at most 20 % are missed, and 25 % of wordplay are false alarms', () => {
+  for (const { byLanguage, byKind } of sets) {
+    for (const language of LANGUAGES) expect([language, share(byLanguage[language]!) <= 0.2]).toEqual([language, true]);
+    expect(share(byKind['wordplay']!)).toBeLessThanOrEqual(0.25);
   }
 });
 
-test('of the sixth set, which is small and mended with, too, at most 10 % are missed in all forms', () => {
-  expect(share(ofForms(measure('sixth')))).toBeLessThanOrEqual(0.1);
+test('of the named forms at most 10 % are missed, and 2 % of ordinary texts are false alarms, in the eighth set', () => {
+  expect(ofForms(eighth).of).toBe(1983);
+  expect(share(ofForms(eighth))).toBeLessThanOrEqual(0.1);
+  expect(share(eighth.byKind['ordinary']!)).toBeLessThanOrEqual(0.02);
 });
 
-test('at most 2 % of ordinary texts and 25 % of wordplay are false alarms, also in texts that nobody tuned it on', () => {
-  for (const [set, { byKind }] of [...sets, ['third', measure('third')] as const]) {
-    expect([set, share(byKind['ordinary']!) <= 0.02]).toEqual([set, true]);
-    if (byKind['wordplay']!.of > 0) expect([set, share(byKind['wordplay']!) <= 0.25]).toEqual([set, true]);
-  }
+test('in the ninth set, which nobody had seen, it is no worse than README says', () => {
+  expect(ofForms(ninth).of).toBe(1986);
+  expect(share(ofForms(ninth))).toBeLessThan(0.127);
+  expect(share(ninth.byKind['ordinary']!)).toBeLessThan(0.043);
 });

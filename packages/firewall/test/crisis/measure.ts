@@ -1,9 +1,9 @@
 /**
- * Measures the detector of danger on texts that its author had not seen.
+ * Measures the detector of danger on one set of texts.
  *
- * `first` and `second` were written before anybody who wrote them read the lists of words in `src/crisis/languages`.
- * `fourth` is by another writer, who saw no part of the detector; its texts of odd number were used to mend it.
- * Each text is the argument of a message, as a call of a session would carry it.
+ * `teach.ts` names the sets that the detector learned from: their rates say how well it remembers them. `eighth` and
+ * `ninth` are by writers who had seen neither the detector nor those texts. Each text is the argument of a message, as
+ * a call of a session would carry it.
  */
 import { readFileSync } from 'node:fs';
 import { argv } from 'node:process';

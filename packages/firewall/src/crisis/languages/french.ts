@@ -49,7 +49,7 @@ export const french: Language = {
     'menace|menacé|menacée|menacer de * tuer|poignarder|mort',
     'va|veut me|nous|la|le tuer',
     "me|m'a|la|nous bat|frappe|frappé|violée|violé|viole|étrangle|étranglée|battue",
-    'violée|violé|abusée|agressée',
+    'violée|abusée',
     "m'a violée|violé|frappée|frappé|étranglée|battue",
     'évacu~',
     'sortez|quittez|sors|quitte * bâtiment|immeuble|maison * immédiatement|suite|vite',

@@ -113,8 +113,9 @@ function withSpacedWordsJoined(text: string): string {
   );
 }
 
-/** Texts that are encoded within a text: base64, percent, HTML and Unicode escapes. */
+/** Texts within a text: the parts of a link, base64, percent, HTML and Unicode escapes. */
 function* decoded(text: string): Generator<string> {
+  for (const [link] of text.matchAll(/https?:\/\/\S+/gi)) yield* partsOf(link);
   if (/%[0-9a-f]{2}/i.test(text)) yield unescaped(text, /(?:%[0-9a-f]{2})+/gi, fromPercent);
   if (/&#x?[0-9a-f]+;/i.test(text)) yield unescaped(text, /&#(x?)([0-9a-f]+);/gi, fromEntity);
   if (/\\u[0-9a-f]{4}/i.test(text)) yield unescaped(text, /\\u([0-9a-f]{4})/gi, (_, code) => fromCode(Number.parseInt(String(code), 16))); // biome-ignore format: one line
@@ -123,6 +124,16 @@ function* decoded(text: string): Generator<string> {
     if (inner !== undefined) yield inner;
   }
 }
+
+/** The parts of the path and of the query of a link that are several words. */
+function* partsOf(link: string): Generator<string> {
+  for (const part of link.split(/[/?&=#]+/).slice(2)) {
+    const words = fromPercent(part).replace(/[-_+]+/g, ' ');
+    if (/\S\s+\S/.test(words) || unspaced.test(words)) yield words;
+  }
+}
+
+const unspaced = /[\u3040-\u30ff\u4e00-\u9fff]{3}/;
 
 function unescaped(text: string, pattern: RegExp, of: (whole: string, ...parts: unknown[]) => string): string {
   return text.replace(pattern, of as never);

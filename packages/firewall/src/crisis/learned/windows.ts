@@ -1,0 +1,27 @@
+/** The parts of a text that are judged by themselves. */
+
+/** About as long as a message, in characters. */
+const WINDOW = 240;
+const STEP = 120;
+
+const sentenceEnd = /(?<=[.!?…。！？।؟])\s*(?=\S)/u;
+
+/**
+ * Returns the whole of a short text. Of a longer one it returns each sentence, and each two that follow each other: in
+ * the whole text one sentence about danger would be lost among the others.
+ */
+export function windowsOf(text: string): readonly string[] {
+  if (text.length <= WINDOW) return [text];
+  const sentences = text.split(sentenceEnd).flatMap(piecesOf);
+  const pairs = sentences.slice(1).map((sentence, before) => `${sentences[before]} ${sentence}`);
+  return [...sentences, ...pairs.filter(({ length }) => length <= WINDOW)];
+}
+
+/** A sentence that is longer than a message, such as a text without full stops, in pieces that overlap. */
+function piecesOf(sentence: string): readonly string[] {
+  const pieces: string[] = [];
+  for (let from = 0; ; from += STEP) {
+    pieces.push(sentence.slice(from, from + WINDOW));
+    if (from + WINDOW >= sentence.length) return pieces;
+  }
+}
