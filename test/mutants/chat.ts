@@ -151,7 +151,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'chat-early',
     breaks: 'an answer that comes early is told as one of elsewhere',
     file: 'packages/chat/src/desk.ts',
-    find: 'if (row.ref === undefined && this.#sending.has(row.request)) return true;',
+    find: 'if (row.ref === undefined && this.#sending.has(request)) return true;',
     replace: '',
     tests: ['packages/chat/src/desk.test.ts'],
   },
