@@ -24,10 +24,15 @@ class Answering(Protocol):
         """Sends the value to the peer. Returns an error if the value cannot be encoded."""
         ...
 
-    def refused(self, answer: Answer, error: BaseException, /) -> None: ...
+    def refused(self, answer: Answer, error: BaseException, /) -> None:
+        """Sends the error to the peer, if the peer still wants the answer."""
+        ...
 
 
 class Answer:
+    """The answer to one question of the peer: pending, a value, an error, or a promise that it follows.
+    Question 0 is a call that wants no answer. The peer is told nothing of its result."""
+
     __slots__ = ("_path", "_session", "_state", "_value", "gone", "of_stream", "question", "running", "told", "weight")
 
     def __init__(self, session: Answering, question: int, weight: int) -> None:
@@ -50,6 +55,8 @@ class Answer:
         self._path: Target | None = None
 
     def fulfil(self, value: object) -> None:
+        """Settles the answer with a value and tells the peer. If the value is a promise, the answer follows it.
+        Changes nothing if the answer is settled already."""
         if self._state == "promise":
             return self._promise().fulfil(value)
         if self._state != "pending":
@@ -64,6 +71,7 @@ class Answer:
         self._tell(value)
 
     def break_(self, error: BaseException) -> None:
+        """Breaks the answer with an error and tells the peer. Changes nothing if the answer is settled already."""
         if self._state == "promise":
             return self._promise().break_(error)
         if self._state != "pending":

@@ -14,6 +14,8 @@ from .outbound import Outbound
 
 
 class Answers:
+    """The answers that the peer may refer to, by question number, and the calls that still run."""
+
     def __init__(self, outbound: Outbound, session: Answering) -> None:
         self._outbound = outbound
         self._session = session
@@ -52,6 +54,7 @@ class Answers:
         return answer
 
     def get(self, question: int) -> Answer | None:
+        """Returns the answer to a question, and None if the question was not asked or is done."""
         return self._answers.get(question)
 
     def was_asked(self, question: int) -> bool:

@@ -14,6 +14,7 @@ _SHORT: Final = 4000
 
 
 def digits(value: int) -> str:
+    """Returns an integer of any length as decimal digits, with `-` in front if it is negative."""
     if value.bit_length() < _SHORT * 3:
         return str(int(value))
     from decimal import Decimal
@@ -22,6 +23,7 @@ def digits(value: int) -> str:
 
 
 def integer(text: str) -> BigInt:
+    """Returns the bigint that the decimal digits stand for, at any length. The caller has checked the text."""
     if len(text) <= _SHORT:
         return BigInt(text)
     from decimal import Decimal

@@ -141,6 +141,8 @@ class Connection:
         outbound.closes_if_overspent()
 
     def faulted(self, error: Exception) -> None:
+        """Closes the connection. A `Violation` has its own code and reason. Any other error is a fault of this end:
+        it is recorded, and the code is 1011."""
         if isinstance(error, Violation):
             return self._outbound.close(error.code, error.reason)
         # A fault of ours, which this peer may be able to cause at will. It must cost the program no more than
@@ -154,6 +156,9 @@ class Connection:
     # ---- incoming ------------------------------------------------------------------------------------------
 
     def deliver(self, to: Slot, method: str, args: list[object] | CapError, question: int, weight: int) -> None:
+        """Runs a call of the peer on the export or the answer that `to` names. `question` 0 wants no answer.
+        `weight` is the memory of the call in bytes. Raises `Violation` if the question number is used twice or
+        `to` names nothing that the peer can know. A call that is refused for another reason breaks its answer."""
         kind, number = to
         asked = kind == "answer"
         if asked and question != 0 and number >= question:
@@ -191,26 +196,35 @@ class Connection:
         raise Violation("a call names an object that was never exported, or was released")
 
     def answer(self, question: int, value: object) -> None:
+        """Settles our question with the value that the peer returned. Raises `Violation` if it was not asked."""
         self._questions.answer(question, value)
 
     def refuse(self, question: int, error: CapError) -> None:
+        """Breaks our question with the error of the peer. Raises `Violation` if it was not asked."""
         self._questions.refuse(question, error)
 
     def resolve(self, promise: int, value: object) -> None:
+        """Settles a promise of the peer. A number that names no pending promise changes nothing."""
         self._questions.resolve(promise, value)
 
     def break_(self, promise: int, error: CapError) -> None:
+        """Breaks a promise of the peer. A number that names no pending promise changes nothing."""
         self._questions.break_(promise, error)
 
     def done(self, question: int) -> None:
+        """Forgets our answer to a question: the peer does not refer to it again."""
         self._answers.done(question)
 
     def drop(self, number: int, mentions: int) -> None:
+        """Subtracts mentions of an export. An export without mentions is removed."""
         self._exports.drop(number, mentions)
 
     # ---- outgoing ------------------------------------------------------------------------------------------
 
     def call(self, through: Remote, message: Message) -> None:
+        """Sends a message to the peer by way of `through`. If it cannot be sent, its answer breaks: the connection
+        is closed, the socket is full (`Limit`), or an argument cannot be encoded. Raises `RuntimeError` in
+        another thread than that of the loop."""
         if threading.get_ident() != self._thread:
             raise RuntimeError("this reference belongs to the loop of another thread: use hob.sync")
         outbound = self._outbound
@@ -241,6 +255,8 @@ class Connection:
 
     @entry
     def answered(self, answer: Answer, value: object) -> BaseException | None:
+        """Sends the value of a call, if the peer still wants it. If the value cannot be encoded, sends the error
+        instead and returns it."""
         of_stream, answer.of_stream = answer.of_stream, None
         if of_stream is not None:
             self._streams.answered(of_stream, value)
@@ -260,6 +276,8 @@ class Connection:
 
     @entry
     def refused(self, answer: Answer, error: BaseException) -> None:
+        """Sends the error of a call, if the peer still wants it. If the call wanted no answer, an error that is
+        no `CapError` is recorded here."""
         of_stream, answer.of_stream = answer.of_stream, None
         if of_stream is not None:
             self._streams.refused(of_stream)
@@ -278,9 +296,12 @@ class Connection:
     # ---- tables, used by the dialect -----------------------------------------------------------------------
 
     def give(self, value: object) -> Slot | None:
+        """Returns the slot of a reference, a far object or a promise, and None for data. Raises `Limit`."""
         return self._exports.give(value)
 
     def take(self, kind: str, number: int) -> tuple[object, int]:
+        """Returns the value that a slot of the peer stands for, and the bytes of a copy made for it. Raises
+        `Violation` or `Limit`."""
         if kind == "object":
             return self._imports.object(number), 0
         if kind == "promise":
@@ -293,6 +314,7 @@ class Connection:
         return self._answers.take(number)
 
     def fault(self, error: BaseException) -> str:
+        """Records an error with `observe`, or else in the logger `hob`. Returns its id, 12 hexadecimal digits."""
         noted = os.urandom(6).hex()
         if self._observe is not None:
             self._observe(noted, error)
@@ -303,6 +325,7 @@ class Connection:
     # ---- drops ---------------------------------------------------------------------------------------------
 
     def give_back(self) -> None:
+        """Drops the settled promises of the peer. The drops leave at the next flush."""
         self._questions.give_back()
 
     def _give_back(self, number: int, mentions: int) -> None:
@@ -325,6 +348,8 @@ class Connection:
     # ---- closing -------------------------------------------------------------------------------------------
 
     def ended_with(self, why: CapError) -> None:
+        """Empties the tables, cancels the calls of the peer that want an answer, ends its streams, and breaks
+        everything that waits with `why`."""
         # Breaking promises runs code of others, so all tables are emptied first. Each step runs even if an
         # earlier one fails.
         break_some: Callable[[CapError], None] | None = None

@@ -38,6 +38,8 @@ class Incoming:
         self._excused = False
 
     def add(self, part: bytes) -> None:
+        """Appends the bytes of one binary frame. Raises `Violation` (1009) if all of them together
+        are too long."""
         if not part:
             return
         self._parts.append(part)
@@ -51,6 +53,8 @@ class Incoming:
         return self.length + len(self._parts) * _PART
 
     def take(self, from_: object, n: object) -> bytes:
+        """Returns the `n` bytes from position `from_`, and marks them as taken. Raises `Violation` if the frame does
+        not bring them or another value has taken some of them."""
         if not is_id(from_) or not is_id(n) or from_ + n > self.length:
             raise Violation("a value names bytes that the frame does not bring")
         if not self._claim(from_, n):
@@ -83,20 +87,24 @@ class Incoming:
         self.clear()
 
     def clear(self) -> None:
+        """Forgets all bytes."""
         self._parts, self._excused = [], False
         self._whole = self._claimed = None
         self.length = self.taken = self._in_order = 0
 
 
 def is_id(value: object) -> TypeGuard[int]:
+    """True for an integer from 0 to 2**53 - 1. A `bool` is none."""
     return type(value) is int and 0 <= value <= LARGEST
 
 
 def is_question(value: object) -> TypeGuard[int]:
+    """True for an integer from 1 to 2**53 - 1. A `bool` is none."""
     return type(value) is int and 0 < value <= LARGEST
 
 
 def malformed(kind: object) -> Violation:
+    """Returns the `Violation` for a value whose form does not fit its kind."""
     return Violation(f'a malformed value of the kind "{kind}"')
 
 
@@ -125,6 +133,8 @@ class Decoder:
         self._keys = Keys()
 
     def value(self, json: Any, depth: int = 0) -> object:
+        """Returns the value that parsed JSON stands for. `depth` is the number of lists and records around it.
+        Raises `Violation` if the form is wrong, and `Invalid` or `Limit` if the value is refused."""
         kind = type(json)
         if kind is str:
             self.weight += of_text(json)

@@ -32,6 +32,7 @@ _escaped: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), all
 
 
 def dumps(value: object) -> str:
+    """Returns the value as compact JSON that has a UTF-8 form. Raises `ValueError` if a number is not finite."""
     text = _dumps(value)
     try:
         if not text.isascii():
@@ -56,20 +57,43 @@ class IncomingOperations(Protocol):
     passed as `Undecodable`, and arguments as the error that says why."""
 
     @property
-    def closed(self) -> CapError | None: ...
+    def closed(self) -> CapError | None:
+        """Set when the connection is closed. The operations that are left in a frame are then skipped."""
+        ...
+
     def deliver(self, to: Slot, method: str, args: list[object] | CapError, question: int, weight: int, /) -> None:
         """`question` 0: no answer is wanted. `weight`: the approximate memory of this operation."""
         ...
 
-    def answer(self, question: int, value: object, /) -> None: ...
-    def refuse(self, question: int, error: CapError, /) -> None: ...
-    def resolve(self, promise: int, value: object, /) -> None: ...
-    def break_(self, promise: int, error: CapError, /) -> None: ...
-    def done(self, question: int, /) -> None: ...
-    def drop(self, number: int, mentions: int, /) -> None: ...
+    def answer(self, question: int, value: object, /) -> None:
+        """The peer answered our question with this value."""
+        ...
+
+    def refuse(self, question: int, error: CapError, /) -> None:
+        """The peer answered our question with this error."""
+        ...
+
+    def resolve(self, promise: int, value: object, /) -> None:
+        """A promise of the peer resolved to this value."""
+        ...
+
+    def break_(self, promise: int, error: CapError, /) -> None:
+        """A promise of the peer broke with this error."""
+        ...
+
+    def done(self, question: int, /) -> None:
+        """The peer does not refer to our answer to this question again."""
+        ...
+
+    def drop(self, number: int, mentions: int, /) -> None:
+        """The peer gives back this many mentions of our export with this number."""
+        ...
 
 
 class DialectSession:
+    """Encodes the operations of one connection into frames for `send`. Decodes frames of the peer and passes
+    their operations to the listener."""
+
     def __init__(
         self, slots: Slots, listener: IncomingOperations, limits: Limits, send: Callable[[Frame], None]
     ) -> None:
@@ -112,24 +136,31 @@ class DialectSession:
         return out.weight + out.length
 
     def refuse(self, question: int, error: BaseException) -> int:
+        """Adds the error that answers a question. Returns the length of its text, the memory that it counts for."""
         text = dumps(["fail", question, *outward(error, self._slots)])
         self._add(text)
         return len(text)
 
     def resolve(self, promise: int, value: object) -> None:
+        """Adds the value that an exported promise resolved to. Raises `CapError`, `ValueError` or `RecursionError`
+        if it cannot be encoded."""
         out = Outgoing(self._slots, self._limits)
         self._send_operation(dumps(["resolve", promise, out.encode(value)]), out)
 
     def break_(self, promise: int, error: BaseException) -> None:
+        """Adds the error that an exported promise broke with."""
         self._add(dumps(["break", promise, *outward(error, self._slots)]))
 
     def done(self, question: int) -> None:
+        """Notes that we do not refer to the answer to this question again. Leaves with the next operation or flush."""
         self._done.append(question)
 
     def drop(self, number: int, mentions: int) -> None:
+        """Notes that we give back mentions of an import. Leaves with the next operation or flush."""
         self._drops += (number, mentions)
 
     def flush(self) -> None:
+        """Sends the operations, dones and drops that wait. Sends no frame if there are none."""
         self._add_forgotten()
         self._send_frame()
 

@@ -52,6 +52,7 @@ class Slots(Protocol):
 
 
 def too_large() -> Limit:
+    """Returns the `Limit` for an operation that does not fit in a frame."""
     return Limit("this is larger than a frame may be: send it in parts, or send bytes through a stream")
 
 
@@ -190,4 +191,5 @@ class Outgoing:
 
 
 def is_callable(value: object) -> bool:
+    """True for a reference and for an object that has a target, such as a far object."""
     return type(value) is Ref or target_of(value) is not None

@@ -12,6 +12,8 @@ from ..vat_promise import VatPromise
 
 
 class Export:
+    """One exported object or promise, with the number of mentions that the peer has not dropped."""
+
     __slots__ = ("mentions", "number", "target", "told", "value", "watched")
 
     def __init__(self, number: int, value: object, target: Target) -> None:
@@ -27,6 +29,8 @@ class Export:
 
 
 class ExportTable:
+    """The exports of one connection, by number and by the identity of their values. Holds at most `most`."""
+
     def __init__(self, most: int) -> None:
         self._most = most
         self._by_number: dict[int, Export] = {}
@@ -39,12 +43,15 @@ class ExportTable:
 
     @property
     def pending(self) -> int:
+        """Count of exported promises whose resolution the peer was not told."""
         return sum(1 for each in self._by_number.values() if isinstance(each.value, VatPromise) and not each.told)
 
     def of(self, value: object) -> Export | None:
+        """Returns the export of this very value, and None if it is not exported."""
         return self._by_value.get(id(value))
 
     def get(self, number: int) -> Export | None:
+        """Returns the export with this number, and None if there is none."""
         return self._by_number.get(number)
 
     def bootstrap(self, value: object, target: Target) -> None:
@@ -79,5 +86,6 @@ class ExportTable:
         return True
 
     def clear(self) -> None:
+        """Removes all exports, also the bootstrap."""
         self._by_number.clear()
         self._by_value.clear()

@@ -24,6 +24,9 @@ from .streams import Streams
 
 
 class Exports:
+    """The exports of one connection, those of the operation that is being encoded, and the promises that it
+    waits for."""
+
     def __init__(self, outbound: Outbound, connection: PeerConnection, streams: Streams) -> None:
         self._outbound = outbound
         self._connection = connection
@@ -133,6 +136,7 @@ class Exports:
             promise.watch(fulfilled, broken)
 
     def faulted(self, error: Exception) -> None:
+        """Passes an error that left an entry to the connection, which closes."""
         self._connection.faulted(error)
 
     @entry

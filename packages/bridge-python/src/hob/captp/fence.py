@@ -13,6 +13,8 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 
 class Fenced(Protocol):
+    """A class with entries. `entry` passes their errors to `faulted`."""
+
     def faulted(self, error: Exception, /) -> None:
         """Records the error and ends the connection."""
         ...

@@ -25,9 +25,11 @@ class Arrival:
         self._then = then
 
     def fulfil(self, _value: object) -> None:
+        """Calls `then`: the flush was answered."""
         self._then()
 
     def break_(self, _error: BaseException) -> None:
+        """Calls `then`: the flush was refused, so it has arrived."""
         self._then()
 
 

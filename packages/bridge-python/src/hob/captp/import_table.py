@@ -27,6 +27,8 @@ class _Entry:
 
 
 class ImportTable:
+    """The imports of one connection by number. Holds at most `most` objects and promises together."""
+
     def __init__(
         self,
         connection: PeerConnection,
@@ -55,6 +57,7 @@ class ImportTable:
 
     @property
     def pending(self) -> int:
+        """Count of imported promises that are not settled."""
         return len(self._promises)
 
     def object(self, number: int) -> Ref:
@@ -75,6 +78,8 @@ class ImportTable:
         return ref
 
     def promise(self, number: int) -> Promise:
+        """Returns a promise of the peer, and counts one more mention. Raises `Violation` if the number names an
+        object, and `Limit` if the frame or the connection brings too many."""
         found = self._promises.get(number) or self._settled.get(number)
         if found is None:
             # Number 0 is the bootstrap. It is an object, also while nobody here holds it.
@@ -101,6 +106,7 @@ class ImportTable:
         return self._promises.get(number)
 
     def settled(self, promise: ImportedPromise) -> None:
+        """Marks a promise as settled. It stays in the table until `give_back`."""
         if self._promises.pop(promise.slot[1], None) is not None:
             self._settled[promise.slot[1]] = promise
 

@@ -17,7 +17,10 @@ from .encode import Slot
 class PeerConnection(Protocol):
     """The connection, as a remote target sees it."""
 
-    def call(self, through: Remote, message: Message, /) -> None: ...
+    def call(self, through: Remote, message: Message, /) -> None:
+        """Sends a message to the peer by way of `through`, or breaks its answer."""
+        ...
+
     def faulted(self, error: Exception, /) -> None:
         """Records a fault of ours and ends the connection."""
         ...
@@ -28,6 +31,8 @@ class PeerConnection(Protocol):
 
 
 class Remote(Target):
+    """A target at the peer. `slot` names it in frames."""
+
     __slots__ = ("connection", "sent", "slot")
 
     def __init__(self, connection: PeerConnection, slot: Slot) -> None:
@@ -38,6 +43,7 @@ class Remote(Target):
         """Count of messages posted here."""
 
     def post(self, message: Message) -> None:
+        """Sends the message by the connection, and counts it in `sent`."""
         message.to = self
         self.sent += 1
         self.connection.call(self, message)
@@ -57,6 +63,7 @@ class Import(Remote):
         self.released = False
 
     def redirect(self, message: Message) -> bool:
+        """Breaks the message with `NoSuchObject` if the reference was released. Returns whether it was."""
         if self.released:
             message.fail(NoSuchObject("this reference was released: ask for a new one"))
         return self.released
@@ -76,6 +83,7 @@ class ImportedPromise(Remote):
         self.settled = False
 
     def redirect(self, message: Message) -> bool:
+        """Passes the message on to the resolution if the promise is settled. Returns whether it is."""
         if self.settled:
             self.vat_promise.post(message)
         return self.settled
@@ -93,6 +101,8 @@ class Question(Remote):
         self.settled = False
 
     def redirect(self, message: Message) -> bool:
+        """Passes the message on to the answer if the question is settled. If the answer takes no messages, the
+        message breaks. Returns whether the question is settled."""
         if not self.settled:
             return False
         post = getattr(self.answer, "post", None)

@@ -55,6 +55,9 @@ class OutboundSession(Protocol):
 
 
 class Outbound:
+    """The flushing, the memory count and the end of one connection. Needs a running loop: raises `RuntimeError`
+    without one."""
+
     def __init__(
         self, link: Link, limits: Limits, account: Account, dialect_session: DialectSession, session: OutboundSession
     ) -> None:
@@ -95,6 +98,7 @@ class Outbound:
             self.loop.call_soon(self._flush)
 
     def faulted(self, error: Exception) -> None:
+        """Passes an error that left an entry to the connection, which closes."""
         self._session.faulted(error)
 
     @entry
@@ -155,6 +159,8 @@ class Outbound:
     # ---- closing -------------------------------------------------------------------------------------------
 
     def close(self, code: int, reason: str) -> None:
+        """Sends the operations that wait, ends the connection, and closes the link. Changes nothing if the
+        connection is closed or about to close."""
         if self.closed is not None or self._closing:
             return
         self._closing = True

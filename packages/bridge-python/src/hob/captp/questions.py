@@ -22,6 +22,8 @@ from .outbound import Outbound
 
 
 class Questions:
+    """Our questions that the peer has not answered, by number, and the settled promises to be dropped."""
+
     def __init__(self, outbound: Outbound, connection: PeerConnection, imports: ImportTable) -> None:
         self._outbound = outbound
         self._connection = connection
@@ -39,6 +41,7 @@ class Questions:
 
     @property
     def next_question(self) -> int:
+        """The number of the next question. Numbers rise from 1."""
         return self._last_question + 1
 
     def asked(self, number: int, answer: Answer) -> None:
@@ -52,6 +55,9 @@ class Questions:
             along(question)
 
     def answer(self, number: int, value: object) -> None:
+        """Settles a question with the value that the peer returned. If the value is ours and messages went along
+        the question, waits until they have arrived. Raises `Violation` if the question was not asked or is
+        answered already."""
         question = self._decided(number)
         if isinstance(value, Undecodable):
             self._finish(question)
@@ -66,6 +72,7 @@ class Questions:
         question.answer.fulfil(value)
 
     def refuse(self, number: int, error: CapError) -> None:
+        """Breaks a question with the error of the peer. Raises `Violation` as `answer` does."""
         question = self._decided(number)
         self._finish(question)
         question.answer.break_(error)
@@ -89,6 +96,8 @@ class Questions:
     # ---- promises of the peer ------------------------------------------------------------------------------
 
     def resolve(self, number: int, value: object) -> None:
+        """Settles an imported promise. If the value is ours and messages went along the promise, waits until they
+        have arrived. Changes nothing if the promise is not known or is decided already."""
         promise = self._imports.promised(number)
         # The promise may be dropped already, because messages cross. The values of the message are still
         # ours.
@@ -108,6 +117,7 @@ class Questions:
         promise.vat_promise.fulfil(value)
 
     def break_(self, number: int, error: CapError) -> None:
+        """Breaks an imported promise. Changes nothing if the promise is not known or is decided already."""
         promise = self._imports.promised(number)
         if promise is None or promise.decided:
             return

@@ -45,6 +45,8 @@ def _has(value: Far, *methods: str) -> bool:
 
 
 class Streams:
+    """The streams that the peer of one connection was given. The bootstrap is never ended."""
+
     def __init__(self, bootstrap: Target | None) -> None:
         self._bootstrap = bootstrap
         self._given: dict[Target, Ending] = {}

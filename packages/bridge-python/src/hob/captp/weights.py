@@ -40,6 +40,7 @@ class Keys:
         self._known: set[str] = set()
 
     def weigh(self, key: str) -> int:
+        """Returns the memory of a key's name in bytes, and 0 if the name was weighed before."""
         if key in self._known:
             return 0
         self._known.add(key)
