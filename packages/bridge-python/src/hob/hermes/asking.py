@@ -23,6 +23,8 @@ _MOMENT_S: Final = 1.0
 
 
 class Asking:
+    """The requests of models that wait for a person. `places` has their connections."""
+
     def __init__(self, places: Places) -> None:
         self._places = places
         self._hearing = 0

@@ -22,11 +22,13 @@ _INSTEAD: Final = {
 
 
 def register(context: Any) -> None:
+    """Registers both checks with Hermes: a hook before a call, and a middleware around it."""
     context.register_hook("pre_tool_call", before_call)
     context.register_middleware("tool_execution", around_call)
 
 
 def before_call(tool_name: object = "", **_about: Any) -> dict[str, str] | None:
+    """Returns None if the call may go on, and otherwise the block with its text for the model."""
     try:
         if allowed(tool_name):
             return None
@@ -36,6 +38,7 @@ def before_call(tool_name: object = "", **_about: Any) -> dict[str, str] | None:
 
 
 def around_call(tool_name: object = "", args: Any = None, next_call: Callable[..., Any] | None = None, **_about: Any) -> Any:
+    """Returns the result of `next_call` if the call may go on, and otherwise the refusal as JSON, `{"error": text}`."""
     try:
         message = None if allowed(tool_name) else refusal(tool_name)
     except BaseException:
@@ -46,6 +49,8 @@ def around_call(tool_name: object = "", args: Any = None, next_call: Callable[..
 
 
 def allowed(name: object) -> bool:
+    """True if the operator allows this tool, or if it is ours and Hermes has our function for it. May raise: the
+    caller then refuses the call."""
     from . import plugin
 
     return isinstance(name, str) and (_is_our_function(name) if name in names.NAMES else name in plugin.allowed_besides())
@@ -62,6 +67,7 @@ def _is_our_function(name: str) -> bool:
 
 
 def refusal(name: object) -> str:
+    """Returns the text for the model: which tool of ours does the same, if one does, and how to ask for a cap."""
     instead = _INSTEAD.get(name if isinstance(name, str) else "", "")
     use = f'use "{instead}" with one of your caps; ' if instead else ""
     return (

@@ -26,6 +26,8 @@ from . import names, refuse, settings
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """One way in which a model gets foreign tools, or a fault of the plugin's set-up, with its remedy."""
+
     where: str
     """A platform, a job, or a switch."""
     why: str
@@ -37,6 +39,9 @@ class Finding:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `hob-hermes` with `argv`, or else with the arguments of the process. Returns the exit code: 0 for no
+    finding, 1 for findings, 2 if it could not tell. `acp` returns that of `editor.main`. Raises `SystemExit` (2)
+    if the arguments are wrong."""
     parser = argparse.ArgumentParser(prog="hob-hermes", description=__doc__.partition("\n")[0] if __doc__ else None)
     commands = parser.add_subparsers(dest="command", required=True)
     doctor = commands.add_parser("doctor", help="which tools a configuration of Hermes exposes beside Hob's")
@@ -105,6 +110,9 @@ def _together(remedies: Sequence[str]) -> Iterator[str]:
 
 
 def findings(platforms: Iterable[str] | None = None, toolsets: str | None = None) -> Iterator[Finding]:
+    """Yields the findings of the plugin, the platforms (all if none is named), the cron jobs and the switches. With
+    `toolsets`, names separated by commas as for `hermes -t`, yields those of the plugin and of these toolsets.
+    Raises `ImportError` if Hermes is not installed."""
     config = _config()
     of_the_plugin = list(_of_the_plugin(config))
     yield from of_the_plugin or _of_loading(config)

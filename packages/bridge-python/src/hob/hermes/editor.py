@@ -20,6 +20,8 @@ from . import block, names, plugin, refuse, strip
 
 
 def main(argv: Sequence[str]) -> int:
+    """Runs Hermes for an editor with these arguments. Returns 0 when it has ended, 2 if Hermes is not installed, and
+    78 if it did not start Hermes, because an editor could get other tools than Hob's."""
     try:
         # First, because it tells the plugin that this process serves an editor.
         from acp_adapter import entry

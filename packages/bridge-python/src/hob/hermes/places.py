@@ -53,6 +53,7 @@ class Link:
 
     @property
     def connected(self) -> bool:
+        """True while its connection is open."""
         return self._session is not None and self._session.connection.closed is None
 
     async def enter(self) -> Session:
@@ -77,6 +78,7 @@ class Link:
             return self._session
 
     def close(self) -> None:
+        """Closes the connection, if there is one. `enter` opens it again."""
         if self._session is not None:
             self._session.close()
 
@@ -87,6 +89,8 @@ class Link:
 
 
 class Places:
+    """The sessions that are connected for calls, at most `PLACES`, and the one for a look."""
+
     def __init__(self) -> None:
         # The sessions that have a place, in the order of their last use.
         self._taken: dict[Link, None] = {}

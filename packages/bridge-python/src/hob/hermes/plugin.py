@@ -46,6 +46,7 @@ _state: Final = _State()
 
 
 def register(context: Any) -> None:
+    """Registers the tools and the hooks of sessions with Hermes. Raises `Invalid` if the list `allow` is wrong."""
     config = _config()
     _state.allow = allowed(config)
     _state.in_editor = is_editors()
@@ -81,6 +82,7 @@ def offered(about: Mapping[str, Any]) -> frozenset[str]:
 
 
 def allowed_besides() -> frozenset[str]:
+    """Returns the tools beside ours that the operator allows. Empty before `register`."""
     return _state.allow
 
 
@@ -105,6 +107,8 @@ def at_turn(session_id: str = "", platform: str = "", task_id: str = "", **_abou
 
 
 def at_child(parent_session_id: str = "", child_session_id: str = "", child_subagent_id: str = "", **_about: Any) -> None:
+    """Makes an empty session of Hob for a delegated child. If a `CapError` prevents it, the child has none, and
+    a warning is logged."""
     try:
         _run(_sessions().delegate(parent_session_id or "", child_session_id or "", child_subagent_id or ""))
     except CapError as error:
@@ -112,10 +116,12 @@ def at_child(parent_session_id: str = "", child_session_id: str = "", child_suba
 
 
 def after_child(child_session_id: str = "", **_about: Any) -> None:
+    """Leaves the session of Hob of a child that has ended."""
     after_session(child_session_id)
 
 
 def after_session(session_id: str = "", **_about: Any) -> None:
+    """Leaves the session of Hob of a session of Hermes that has ended."""
     if session_id and _state.sessions is not None:
         _run(_state.sessions.leave(session_id))
 
@@ -124,6 +130,7 @@ def after_session(session_id: str = "", **_about: Any) -> None:
 
 
 def call(name: str, args: Any = None, session_id: str = "", **_about: Any) -> str:
+    """Runs a tool of ours for a session of Hermes. Returns JSON, `{"result": text}` or `{"error": text}`."""
     try:
         result = _run(_called(name, args, session_id or ""))
     except CapError as error:

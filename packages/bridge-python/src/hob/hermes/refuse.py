@@ -20,6 +20,7 @@ from . import EXIT as EXIT, names
 
 
 def register(context: Any) -> None:
+    """Registers three checks with Hermes: of a turn, of Hermes' own request, and of the request that is sent."""
     context.register_hook("pre_llm_call", at_turn)
     context.register_middleware("llm_request", before_request)
     context.register_middleware("llm_execution", around_request)
@@ -31,10 +32,14 @@ def at_turn(**_about: Any) -> None:
 
 
 def before_request(original_request: Any = None, **about: Any) -> None:
+    """Ends Hermes if the model is behind another agent program, if Hermes' own request has a foreign tool, or if Hob
+    cannot tell. In an editor's session foreign tools of this request do not count."""
     _look(lambda: _exposed(original_request, about))
 
 
 def around_request(request: Any = None, next_call: Callable[..., Any] | None = None, **_about: Any) -> Any:
+    """Ends Hermes if the request to be sent has a foreign tool, or if Hob cannot tell. Otherwise returns the result of
+    `next_call`."""
     _look(lambda: _foreign(request))
     return next_call(request) if next_call is not None else None
 
@@ -79,6 +84,8 @@ def hands_over(config: object) -> bool:
 
 
 def is_an_agent(provider: str, base_url: str) -> bool:
+    """True if the name of the provider ends with `-acp` or its URL begins with `acp`. Such a model
+    is behind an agent program with tools of its own."""
     return provider.lower().endswith("-acp") or base_url.lower().startswith("acp")
 
 

@@ -44,6 +44,8 @@ class Behind:
 
 
 class Sessions:
+    """The sessions of Hob of this Hermes. `sign_s` is the time between two signs of life, in seconds."""
+
     def __init__(self, settings: Settings, sign_s: float = SIGN_S) -> None:
         self._places = Places()
         self._asking = Asking(self._places)

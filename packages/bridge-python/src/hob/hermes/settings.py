@@ -22,6 +22,8 @@ from .names import HARMLESS
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    """The settings of the plugin, checked. `read` makes them."""
+
     url: str
     secret: str = field(repr=False)
     allow: frozenset[str] = frozenset()

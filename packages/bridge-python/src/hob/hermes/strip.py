@@ -17,10 +17,13 @@ _CHOICE: Final = ("tool_choice", "function_call", "parallel_tool_calls")
 
 
 def register(context: Any) -> None:
+    """Registers the guard with Hermes, as a middleware of requests to models."""
     context.register_middleware("llm_request", on_request)
 
 
 def on_request(request: Any = None, **about: Any) -> dict[str, Any]:
+    """Returns the request with our tools and no others, as `{"request", "source"}`. If anything fails,
+    it has no tools."""
     try:
         return {"request": stripped(request, _offered(about)), "source": "hob"}
     except BaseException:
@@ -35,6 +38,8 @@ def _offered(about: Mapping[str, Any]) -> frozenset[str]:
 
 
 def stripped(request: Mapping[str, Any], ours: frozenset[str]) -> dict[str, Any]:
+    """Returns the request with those of its tools that `ours` names. If there are none, the options of tools and
+    `extra_body` are removed too."""
     kept = {key: value for key, value in request.items() if key not in _TOOLS}
     if isinstance(request.get("extra_body"), Mapping):
         kept["extra_body"] = {key: value for key, value in request["extra_body"].items() if key not in _TOOLS}

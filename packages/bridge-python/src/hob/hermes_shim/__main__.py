@@ -21,6 +21,8 @@ from .world import enter, make
 
 
 def main() -> int:
+    """Writes one line to stdout for each line of stdin that is not blank, until stdin ends. With `--ops`, prints the
+    operations. Returns 0. Raises `SystemExit` if the arguments are wrong."""
     parser = argparse.ArgumentParser(prog="hob.hermes_shim", description="What the real Hermes says and does, one JSON line at a time.")
     parser.add_argument("--ops", action="store_true", help="print the operations with their fields, and leave")
     parser.add_argument("--root", help="where the world is made (default: a temporary directory, removed at the end)")

@@ -27,6 +27,8 @@ SKILL = "---\nname: {name}\ndescription: a skill to try paths on\n---\n\nA skill
     modules=("tools.skill_manager_tool", "tools.skills_tool", "tools.cronjob_tools", "tools.credential_files"),
 )
 def caller(fields: Fields) -> Any:
+    """Gives the path to one caller. Returns `{allowed, error, result}`. Raises `Refusal` if a field is wrong or the
+    caller is not known."""
     asked = CALLERS.get(text(fields, "caller"))
     if asked is None:
         raise Refusal("bad-input", f"the callers are {', '.join(CALLERS)}")

@@ -19,6 +19,8 @@ from .ops import Fields, hermes, op, text, typed_field
     "{proposal: {path, old_text, new_text}, automatic, asked, refused}: refused is what the model would get instead of the call; no proposal: the call goes on unasked",
 )
 def acp_edit(fields: Fields) -> Any:
+    """Has Hermes decide about an edit, with the answer of the line as that of the editor's user. Returns
+    `{proposal, automatic, asked, refused}`. Raises `Refusal`."""
     edits = hermes("acp_adapter.edit_approval")
     tool, args = text(fields, "tool"), typed_field(fields, "args", dict)
     policy, cwd = text(fields, "policy", "ask"), text(fields, "cwd") if "cwd" in fields else None

@@ -56,6 +56,8 @@ STEPS = (
     modules=("tools.approval", "hermes_cli.config"),
 )
 def guard(fields: Fields) -> Any:
+    """Runs the steps of a line in order. Returns `{steps, allowlist, guardian}`. Raises `Refusal` if a field or a step
+    is wrong."""
     steps = typed_field(fields, "steps", list)
     surface = text(fields, "surface", "cli")
     if surface not in SURFACES:
@@ -113,6 +115,8 @@ class Session:
         self.gateway = Gateway(approval, notify)
 
     def step(self, step: Any) -> Any:
+        """Runs one step and returns its verdict. Raises `Refusal` if the step is wrong or this version of Hermes
+        lacks it."""
         if not isinstance(step, dict):
             raise Refusal("bad-input", "a step is an object")
         name = text(step, "session", "s1")

@@ -21,6 +21,8 @@ from .ops import APART, Fields, Refusal, hermes, op, text, typed_field
     modules=("agent.shell_hooks", "hermes_cli.plugins"),
 )
 def hook(fields: Fields) -> Any:
+    """Returns the hooks that Hermes reads from the configuration, and those that it registers. With `event`, fires it
+    and adds `blocked` or `says`. Raises `Refusal` if a field is wrong."""
     if "hooks" not in fields:
         raise Refusal("bad-input", 'field "hooks" is missing')
     shell = hermes("agent.shell_hooks")
@@ -45,4 +47,5 @@ def hook(fields: Fields) -> Any:
 
 @op("hook_answer", {"event": "the event", "stdout": "what the program printed"}, "{says}: what Hermes makes of it; null: nothing")
 def hook_answer(fields: Fields) -> Any:
+    """Returns what Hermes reads from the output of a hook's program, as `{says}`. Raises `Refusal`."""
     return {"says": hermes("agent.shell_hooks")._parse_response(text(fields, "event"), text(fields, "stdout"))}

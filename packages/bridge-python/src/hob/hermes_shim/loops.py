@@ -16,6 +16,8 @@ from .ops import Fields, Refusal, hermes, op, text, typed_field
     "{calls: [{before, executed, after?, content?}], halted}: before and after are {action, code, message, count, …}; content is what the model would get",
 )
 def guardrail(fields: Fields) -> Any:
+    """Runs a sequence of calls past the guard. Returns `{calls, halted}`. Raises `Refusal` if a field or
+    a call is wrong."""
     rails = hermes("agent.tool_guardrails")
     controller = rails.ToolCallGuardrailController(rails.ToolCallGuardrailConfig.from_mapping(fields.get("settings")))
     done = []

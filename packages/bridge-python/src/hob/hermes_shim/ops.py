@@ -28,6 +28,9 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Op:
+    """One operation. `fields` and `answers` describe its line and its verdict in words. `where` is HERE, APART,
+    WORLD or END."""
+
     name: str
     where: str
     fields: dict[str, str]
@@ -48,6 +51,8 @@ COMMON = {
 
 
 def op(name: str, fields: dict[str, str], answers: str, where: str = HERE, modules: tuple[str, ...] = ()) -> Callable[[Callable[[Fields], Any]], Callable[[Fields], Any]]:
+    """Returns a decorator that adds a function to `OPS` under this name, and leaves the function as it is."""
+
     def enter(ask: Callable[[Fields], Any]) -> Callable[[Fields], Any]:
         OPS[name] = Op(name, where, fields, answers, ask, modules)
         return ask
@@ -72,6 +77,7 @@ def attribute(module: str, name: str) -> Any:
 
 
 def text(fields: Fields, name: str, default: str | None = None) -> str:
+    """Returns a field that is a string. Raises `Refusal` if it is none, or is missing and has no default."""
     value = fields.get(name, default)
     if not isinstance(value, str):
         raise Refusal("bad-input", f'field "{name}" must be a string')

@@ -18,6 +18,7 @@ SAFETY = "agent.file_safety"
     "{inside, error, traversal}; {raised, message} where the validator throws (a loop of links, on older Pythons)",
 )
 def validate_path(fields: Fields) -> Any:
+    """Returns whether a path stays in its root, as `{inside, error, traversal}`. Raises `Refusal`."""
     path, root = text(fields, "path"), Path(text(fields, "root"))
     security = hermes("tools.path_security")
     error = security.validate_within_dir(root / path, root)
@@ -26,6 +27,8 @@ def validate_path(fields: Fields) -> Any:
 
 @op("write_denied", {"path": "a path as a model would give it; `~` is the home of this world"}, "{denied, error, sensitive}: the deny list, and what the file tools check before it")
 def write_denied(fields: Fields) -> Any:
+    """Returns Hermes' verdict on a write, as `{denied, error, sensitive}`. `error` is None in a version without such a
+    text. Raises `Refusal` if the field is wrong or this version lacks the check of sensitive paths."""
     path = text(fields, "path")
     safety = hermes(SAFETY)
     tell = getattr(safety, "get_write_denied_error", None)
@@ -35,12 +38,14 @@ def write_denied(fields: Fields) -> Any:
 
 @op("read_blocked", {"path": "a path as a model would give it"}, "{blocked, error}")
 def read_blocked(fields: Fields) -> Any:
+    """Returns Hermes' verdict on a read, as `{blocked, error}`. Raises `Refusal`."""
     error = hermes(SAFETY).get_read_block_error(text(fields, "path"))
     return {"blocked": error is not None, "error": error}
 
 
 @op("cross_profile", {"path": "a path; the active profile is that of HERMES_HOME (see env)"}, "{crosses, target, warning}: a soft rule, a model may pass it by")
 def cross_profile(fields: Fields) -> Any:
+    """Returns whether a path is in another profile, as `{crosses, target, warning}`. Raises `Refusal`."""
     path = text(fields, "path")
     safety = hermes(SAFETY)
     target = safety.classify_cross_profile_target(path)
@@ -49,6 +54,7 @@ def cross_profile(fields: Fields) -> Any:
 
 @op("sandbox_mirror", {"path": "a path"}, "{mirror, target, warning}: a soft rule")
 def sandbox_mirror(fields: Fields) -> Any:
+    """Returns whether a path is in a sandbox's mirror, as `{mirror, target, warning}`. Raises `Refusal`."""
     path = text(fields, "path")
     safety = hermes(SAFETY)
     target = safety.classify_sandbox_mirror_target(path)
@@ -57,6 +63,8 @@ def sandbox_mirror(fields: Fields) -> Any:
 
 @op("file_rules", {}, "{write_denied: [path], write_denied_prefixes: [prefix], read_blocked_names: [name]}: the lists of this version, for this world's home")
 def file_rules(_: Fields) -> Any:
+    """Returns the sorted lists `{write_denied, write_denied_prefixes, read_blocked_names}` for the home of this world.
+    Raises `Refusal`."""
     safety = hermes(SAFETY)
     home = str(Path.home().resolve())
     return {
@@ -72,6 +80,8 @@ def file_rules(_: Fields) -> Any:
     "{overlap, left, right}: the paths as Hermes makes them comparable, and whether the two calls may not run at once",
 )
 def paths_overlap(fields: Fields) -> Any:
+    """Returns whether two calls of a tool may not run at once, and their paths as Hermes compares them. Raises
+    `Refusal`, also if Hermes sees no path in a call."""
     dispatch = hermes("agent.tool_dispatch_helpers")
     tool = text(fields, "tool", "write_file")
     left, right = (_scope(dispatch, tool, text(fields, side)) for side in ("left", "right"))

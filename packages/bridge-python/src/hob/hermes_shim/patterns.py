@@ -15,6 +15,7 @@ APPROVAL = "tools.approval"
     "{hardline, hardline_description, dangerous, key, description, sudo_stdin}; what a caller of the terminal would not be asked about has all false",
 )
 def detect(fields: Fields) -> Any:
+    """Returns what Hermes' tables say about a command. Raises `Refusal`."""
     command = text(fields, "command")
     approval = hermes(APPROVAL)
     hardline, why = approval.detect_hardline_command(command)
@@ -31,6 +32,7 @@ def detect(fields: Fields) -> Any:
 
 @op("patterns", {}, "{hardline: [{pattern, description}], dangerous: [{pattern, description, aliases}], sudo_stdin: pattern}: every row, in table order")
 def patterns(_: Fields) -> Any:
+    """Returns every row of Hermes' tables as `{hardline, dangerous, sudo_stdin}`. Raises `Refusal`."""
     approval = hermes(APPROVAL)
     return {
         "hardline": [{"pattern": _source(row[0]), "description": row[1]} for row in approval.HARDLINE_PATTERNS],

@@ -15,6 +15,8 @@ STUCK = 20.0
 
 
 class Gateway:
+    """The queue of one line. `notify` `none`: nobody is connected. `raises`: a message to the chat cannot be sent."""
+
     def __init__(self, approval: Any, notify: str) -> None:
         self._approval = approval
         self._notify = notify
@@ -42,6 +44,7 @@ class Gateway:
         return {"results": told, "notified": list(self._notified), "resolved": resolved}
 
     def close(self) -> None:
+        """Unregisters its sessions from Hermes."""
         for session in self._sessions:
             self._approval.unregister_gateway_notify(session)
 

@@ -27,11 +27,15 @@ SETTABLE = ("HERMES_", "TERMINAL_")
 
 
 class Server:
+    """Runs the lines of one world. `keeper` is the process that keeps its state, once a `tool` line has started it."""
+
     def __init__(self, world: World) -> None:
         self.world = world
         self.keeper: Child | None = None
 
     def ask(self, fields: Fields) -> Any:
+        """Returns the verdict on a line. Raises `Refusal` if the line is wrong, if it takes longer than its `seconds`
+        (100 by default, 600 at most), or if its process dies."""
         found = OPS.get(fields.get("op", "")) if isinstance(fields.get("op", ""), str) else None
         if found is None:
             raise Refusal("unknown-op", f"there are {', '.join(OPS)}")
@@ -76,6 +80,7 @@ class Server:
             raise
 
     def close(self) -> None:
+        """Ends the process that keeps the state. The next `tool` line starts another."""
         if self.keeper is not None:
             self.keeper.close()
         self.keeper = None
@@ -96,6 +101,8 @@ class Child:
         self._text = b""
 
     def ask(self, fields: Fields, seconds: float) -> Any:
+        """Sends a line and returns the reply. Raises `Refusal`: `timeout` after `seconds`, `died` if the process has
+        ended."""
         try:
             _send(self._to, fields)
         except BrokenPipeError:

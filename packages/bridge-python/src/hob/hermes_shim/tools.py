@@ -34,6 +34,8 @@ _ready: set[str] = set()
     modules=MODULES,
 )
 def tool(fields: Fields) -> Any:
+    """Executes a call of a model and returns `{result, asked}`. Raises `Refusal` if a field is wrong or the tool is not
+    in `EXECUTED`."""
     name, args = text(fields, "name"), typed_field(fields, "args", dict)
     answer, task = text(fields, "answer", "deny"), text(fields, "task", "default")
     if name not in EXECUTED:
@@ -58,6 +60,7 @@ def tool(fields: Fields) -> Any:
 
 @op("end", {}, "{ended}: the session ends: its shells, what it left running, what was approved; the next tool line begins a new one", where=END)
 def end(_: Fields) -> Any:
+    """Returns `{ended: True}`. The server has ended the process of the world before it calls this."""
     return {"ended": True}
 
 

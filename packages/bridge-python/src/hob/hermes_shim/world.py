@@ -32,6 +32,8 @@ KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ")
 
 @dataclass(frozen=True)
 class World:
+    """The directories of one world, as absolute paths. `own`: its root is temporary, and is removed with it."""
+
     root: Path
     home: Path
     hermes_home: Path
@@ -39,16 +41,19 @@ class World:
     own: bool
 
     def configure(self, more: dict[str, Any]) -> None:
+        """Writes Hermes' `config.yaml`: `BASE` with `more` put over it."""
         self.hermes_home.mkdir(parents=True, exist_ok=True)
         # JSON is YAML.
         (self.hermes_home / "config.yaml").write_text(json.dumps(over(BASE, more)))
 
     def remove(self) -> None:
+        """Removes the root and everything in it, if the root is temporary."""
         if self.own:
             shutil.rmtree(self.root, ignore_errors=True)
 
 
 def over(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Returns a new record: `base` with `more` put over it. Records that both have are merged in the same way."""
     both = {**base, **more}
     for name in base.keys() & more.keys():
         if isinstance(base[name], dict) and isinstance(more[name], dict):
