@@ -34,6 +34,8 @@ class Face(Far):
         self._alone = asyncio.Lock()
 
     def call(self, number: int, method: str, args: list[Any]) -> Promise:
+        """Starts a call of a method, with its arguments as one record. `number` names the call for `cancel`. Returns a
+        promise of the result. Raises `NoSuchMethod`, and `Invalid` for arguments that do not fit."""
         tool = self._tools.get(method)
         if tool is None:
             raise no_method(method)
@@ -45,6 +47,7 @@ class Face(Far):
         return answer
 
     def cancel(self, number: int) -> None:
+        """Cancels a call. If it has not ended after `PATIENCE_S`, its promise breaks. Changes nothing after its end."""
         running = self._running.get(number)
         if running is not None:
             running[0].cancel()
@@ -52,6 +55,8 @@ class Face(Far):
             asyncio.get_running_loop().call_later(PATIENCE_S, running[1].break_, late)
 
     async def withdrawn(self) -> None:
+        """Returns when the program withdraws the object. Then, and when the host is gone, the calls that still run are
+        cancelled."""
         try:
             await self._leaving.wait()
         finally:
