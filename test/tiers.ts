@@ -55,6 +55,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/verbs/manifest/init.test.ts',
   'packages/cli/src/verbs/manifest/suggest.test.ts',
   'packages/console/src/{attack,console,groups,keyboard,people,pictures}.test.ts',
+  'packages/firewall/src/crisis/learned/teach.test.ts',
   'packages/guest/src/attack.test.ts',
   'packages/host/src/crash.test.ts',
   'packages/host/src/crowd.test.ts',
