@@ -69,6 +69,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: crisis,
   },
   {
+    name: 'firewall-learned-ids',
+    breaks: 'an id is read for words',
+    file: 'packages/firewall/src/crisis/detect.ts',
+    find: 'viewsOf(withoutIds(text))',
+    replace: 'viewsOf(withoutIds(text) && text)',
+    tests: crisis,
+  },
+  {
     name: 'firewall-links',
     breaks: 'a sentence within a link is not read by itself',
     file: 'packages/firewall/src/crisis/reading/views.ts',

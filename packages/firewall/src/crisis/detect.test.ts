@@ -80,6 +80,9 @@ test('a text is found that no phrase foresaw, misspelt, and as a part of a long 
   const work = 'The pool ends its workers before the host closes, and each test has a folder of its own. ';
   for (const text of indirect.slice(0, 6)) expect([text, detectCrisis(`${work.repeat(6)}${text}. ${work.repeat(6)}`).sensitive]).toEqual([text, true]); // biome-ignore format: one line
   expect(detectCrisis(work.repeat(30)).sensitive).toBe(false);
+  const slug = (indirect[1] as string).toLowerCase().replaceAll(' ', '-');
+  const about = 'the minutes of the meeting, the plan of the week and the list of rooms: ';
+  expect(detectCrisis(`${about}https://wiki.example/2026/rooms/plans/minutes/${slug}/rooms-of-the-week`).sensitive).toBe(true); // biome-ignore format: one line
 });
 
 test('ordinary texts are not taken for it', () => {
@@ -91,8 +94,10 @@ test('ids, digests, keys and numbers are not taken for words', () => {
   const token = fc.stringMatching(/^[A-Za-z0-9_-]{16,64}$/);
   const number = fc.bigInt({ min: 0n, max: 2n ** 64n }).map(String);
   // Each had 119 in it, the number of the ambulance in Japan.
-  for (const text of ['e119f0dd1125f2a3', '8f19bb25-58bc-47ca-a11d-7f90b5654119', '2581799121193946027', '119.50'])
-    expect([text, detectCrisis(text).sensitive]).toEqual([text, false]);
+  const found = ['e119f0dd1125f2a3', '8f19bb25-58bc-47ca-a11d-7f90b5654119', '2581799121193946027', '119.50'];
+  // These were like words, with letters for digits.
+  found.push('20fd7d51a096ed9e', '334e027c-a90d-4971-b8fd-42e063922b32', 'eyhUVTk5hEl0f9sHYYm2iQ');
+  for (const text of found) expect([text, detectCrisis(text).sensitive]).toEqual([text, false]);
   const some = fc.array(fc.oneof(hex, token, number, fc.uuid()), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(some, (ids) => !detectCrisis(ids.join(' ')).sensitive),

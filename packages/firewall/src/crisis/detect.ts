@@ -11,7 +11,7 @@ import { languages } from './languages/all.ts';
 import { looksLikeDanger } from './learned/model.ts';
 import { folded } from './reading/folded.ts';
 import { type Phrase, PhraseIndex, phraseOf, wordsOf } from './reading/pattern.ts';
-import { longestText, viewsOf } from './reading/views.ts';
+import { longestText, viewsOf, withoutIds } from './reading/views.ts';
 
 /** The verdict about a text. `why` is text of ours: it holds nothing of the text that was judged. */
 export interface CrisisVerdict {
@@ -73,7 +73,7 @@ function phraseIn(view: string): string | undefined {
 /** The default detector. It looks at the text alone. */
 export const detectCrisis = (text: string): CrisisVerdict => {
   if (text.length > longestText) return tooLong;
-  for (const view of viewsOf(text)) {
+  for (const view of viewsOf(withoutIds(text))) {
     const language = phraseIn(view);
     if (language !== undefined)
       return { sensitive: true, why: `it has a phrase about a person in danger (${language})` };

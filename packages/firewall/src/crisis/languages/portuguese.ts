@@ -30,7 +30,7 @@ export const portuguese: Language = {
     'carta|bilhete de despedida|suicida',
     'morrer sem dor',
     'cvv|linha de apoio|vida|crise',
-    'cvv',
+    'ligue|ligar|liga|liguem para|pro|ao o? cvv',
     'ligue|liga|ligar|disque|chame|chama|chamar * 188|192|112|190|samu|ambulância|emergência|bombeiros',
     'ambulância|samu|ambulancia',
     'vá|vai|leve|leva|ir|corra ao|para|pro|a|o * pronto|hospital|urgência|emergência|socorro',

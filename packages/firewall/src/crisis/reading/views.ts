@@ -125,6 +125,23 @@ function* decoded(text: string): Generator<string> {
   }
 }
 
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const hex = /^[0-9a-f]{12,}$/i;
+const mixed = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d|.*[a-z][A-Z]+[a-z]+[A-Z])/;
+
+const isId = (token: string): boolean =>
+  (uuid.test(token) || (hex.test(token) && /\d/.test(token)) || mixed.test(token)) && fromBase64(token) === undefined;
+
+/**
+ * The text without ids, digests, keys and long numbers, which are no words however they are read. What is readable text
+ * in base64 stays, and so do links.
+ */
+export function withoutIds(text: string): string {
+  return text.replace(/https?:\/\/\S+|[A-Za-z0-9+/_=-]{12,}/gi, (token) =>
+    isId(token) && !/^https?:/i.test(token) ? ' ' : token,
+  );
+}
+
 /** The parts of the path and of the query of a link that are several words. */
 function* partsOf(link: string): Generator<string> {
   for (const part of link.split(/[/?&=#]+/).slice(2)) {
