@@ -54,6 +54,7 @@ export default defineConfig({
     // These end what hangs. They are no measure of speed: a busy machine gets its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     execArgv: ['--expose-gc', ...deepStack()],
     // A forgotten `test.only` would leave out everything else and still be green.
     allowOnly: report === undefined,

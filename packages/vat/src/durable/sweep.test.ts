@@ -204,5 +204,5 @@ test('objects that an earlier process left are deleted after the first turns of 
   const { vats, actors } = await opened(rows);
   expect(actors()).toBe(2);
   await E(await rootOf(vats)).number();
-  await vi.waitFor(() => expect(actors()).toBe(1));
+  await vi.waitFor(() => expect(actors()).toBe(1), { timeout: 30_000 });
 });
