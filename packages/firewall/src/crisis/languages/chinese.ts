@@ -174,6 +174,9 @@ export const chinese: Language = {
     '不在人世',
   ],
   idioms: [
+    '自杀式',
+    '自殺点',
+    '跳楼价',
     '笑死',
     '累死',
     '热死',

@@ -118,6 +118,7 @@ export const english: Language = {
     "won't|wont be a|any me|here|alive|around anymore?",
   ],
   idioms: [
+    'overdose of parsley|herbs|exclamation|cinnamon|sugar|salt|garlic|colour|color|glitter|emojis|nostalgia|meetings|acronyms',
     'overdosed|overdose|overdosing on|of cat|kitten|music|movies|videos|christmas|sun|cheese|sunshine|podcasts|series',
     'jump off|from? a? cliff for|to * recipe|cake|cheesecake|ticket|tickets',
     'kill|killing|kills time|two|it|process|server|switch|bill',

@@ -51,7 +51,6 @@ export const french: Language = {
     "me|m'a|la|nous bat|frappe|frappé|violée|violé|viole|étrangle|étranglée|battue",
     'violée|abusée',
     "m'a violée|violé|frappée|frappé|étranglée|battue",
-    'évacu~',
     'sortez|quittez|sors|quitte * bâtiment|immeuble|maison * immédiatement|suite|vite',
     'fardeau|poids pour tout|tous|le|ma|mes monde|famille|proches',
     'arme|pistolet|fusil sur|contre|dans la|ma|sa tempe|tête|bouche',

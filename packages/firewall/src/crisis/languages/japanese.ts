@@ -169,6 +169,7 @@ export const japanese: Language = {
     'この世にいな',
   ],
   idioms: [
+    '自殺点',
     '清水の舞台',
     '動画の過剰摂取',
     '会いたくて死に',

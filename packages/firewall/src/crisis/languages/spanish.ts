@@ -65,7 +65,7 @@ export const spanish: Language = {
     'tengo|compré|preparé|comprado|lista|lista * soga|cuerda|navaja|cuchilla|horca',
     'soga|cuchilla|horca|navaja',
     'tragó|trago|tomó|tomé|tomado|comió|tragado|ingirió se? * pastillas|comprimidos|píldoras|somníferos|pastillas',
-    'ahorcar~|colgarme|colgarse|degollar~',
+    'ahorcarme|ahorcarse|ahorcarte|colgarme|colgarse|degollar~',
     'suelta|deja|baja|tira la|el|esa|ese cuchilla|navaja|cuchillo|pistola|arma|pastillas',
     'línea de crisis|ayuda|esperanza',
     'pega|pegar|pegó|pegarse|pegarme un tiro',

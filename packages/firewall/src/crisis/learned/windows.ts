@@ -6,15 +6,18 @@ const STEP = 120;
 
 const sentenceEnd = /(?<=[.!?…。！？।؟])\s*(?=\S)/u;
 
+const quotes = /[“"«„「『]([^“”"«»„「」『』]{8,})/gu;
+
 /**
- * Returns the whole of a short text. Of a longer one it returns each sentence, and each two that follow each other: in
- * the whole text one sentence about danger would be lost among the others.
+ * Returns the whole of a short text, and what it quotes. Of a longer one it returns each sentence, and each two that
+ * follow each other: in the whole text one sentence about danger would be lost among the others.
  */
 export function windowsOf(text: string): readonly string[] {
-  if (text.length <= WINDOW) return [text];
+  const quoted = [...text.matchAll(quotes)].flatMap(([, words = '']) => piecesOf(words));
+  if (text.length <= WINDOW) return [text, ...quoted];
   const sentences = text.split(sentenceEnd).flatMap(piecesOf);
   const pairs = sentences.slice(1).map((sentence, before) => `${sentences[before]} ${sentence}`);
-  return [...sentences, ...pairs.filter(({ length }) => length <= WINDOW)];
+  return [...sentences, ...pairs.filter(({ length }) => length <= WINDOW), ...quoted];
 }
 
 /** A sentence that is longer than a message, such as a text without full stops, in pieces that overlap. */
