@@ -77,6 +77,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: crisis,
   },
   {
+    name: 'firewall-joined',
+    breaks: 'words with hyphens, digits for letters and both cases pass for an id',
+    file: 'packages/firewall/src/crisis/reading/views.ts',
+    find: '!joined.test(token) &&',
+    replace: '',
+    tests: crisis,
+  },
+  {
     name: 'firewall-links',
     breaks: 'a sentence within a link is not read by itself',
     file: 'packages/firewall/src/crisis/reading/views.ts',

@@ -25,7 +25,7 @@ export interface TelegramChat extends ChatPort {
   listen(hearing: Hearing): Promise<void>;
 }
 
-/** What a chat that listens calls. */
+/** The functions that a listening chat calls, and the signal that ends it. */
 interface Hearing {
   /** Is called for each press. The text that it returns is shown to the one who pressed. */
   pressed(token: string, sender: string): Promise<string>;

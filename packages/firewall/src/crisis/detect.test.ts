@@ -20,6 +20,7 @@ const inDanger: Readonly<Record<string, readonly string[]>> = {
 
 const disguised: readonly string[] = [
   'k i l l  m y s e l f',
+  'I-W4nt-T0-K1ll-MySe1f',
   'i wanna k!ll mys3lf',
   'І wаnt tо kіll mуself',
   'I want to kill my\u200bself',

@@ -9,7 +9,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { BUCKETS, featuresOf } from '../../src/crisis/learned/features.ts';
-import { scoreOf } from '../../src/crisis/learned/score.ts';
+import { FEWEST, scoreOf } from '../../src/crisis/learned/score.ts';
 import { windowsOf } from '../../src/crisis/learned/windows.ts';
 import { folded } from '../../src/crisis/reading/folded.ts';
 import { viewsOf } from '../../src/crisis/reading/views.ts';
@@ -115,7 +115,7 @@ function learn(from: readonly Example[], next: () => number): Model {
       const error = (1 / (1 + Math.exp(-score)) - is) * worth[is];
       biasPace += error * error;
       bias -= (PACE * error) / Math.sqrt(biasPace);
-      const share = error / Math.sqrt(Math.max(features.size, 20));
+      const share = error / Math.sqrt(Math.max(features.size, FEWEST));
       for (const feature of features) {
         const slope = share * (rarity[feature] as number) + SHRINK * (weights[feature] as number);
         (paces[feature] as number) += slope * slope;

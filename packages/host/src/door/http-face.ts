@@ -31,7 +31,7 @@ export interface OutsideFace {
    * afterwards. Of each caller it lets 32 requests at a time through.
    */
   know(headers: Headers): Promise<string | undefined>;
-  /** Answers a request of a caller that `know` has named. Its headers are without `authorization`. */
+  /** Returns the response to a request of a caller that `know` has named. The request has no `authorization`. */
   answer(request: Request, caller: string): Promise<Response>;
   /**
    * For a face whose proof covers the body, such as a signature: `answer` checks it, and `know` says only that the

@@ -1,7 +1,7 @@
 /** The score of features by a linear model. */
 
 /** A shorter text has few signs, so that each of them would count for too much. */
-const FEWEST = 20;
+export const FEWEST: number = 20;
 
 /**
  * Scores features: above 0 is more like danger than not. `weightOf` returns the weight of a feature.

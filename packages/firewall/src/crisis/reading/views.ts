@@ -129,8 +129,13 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const hex = /^[0-9a-f]{12,}$/i;
 const mixed = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d|.*[a-z][A-Z]+[a-z]+[A-Z])/;
 
+/** Four or more short words with the same sign between them. By chance a key almost never looks so. */
+const joined = /^[a-z0-9]{1,7}([-_])[a-z0-9]{1,7}(?:\1[a-z0-9]{1,7}){2,}$/i;
+
 const isId = (token: string): boolean =>
-  (uuid.test(token) || (hex.test(token) && /\d/.test(token)) || mixed.test(token)) && fromBase64(token) === undefined;
+  !joined.test(token) &&
+  (uuid.test(token) || (hex.test(token) && /\d/.test(token)) || mixed.test(token)) &&
+  fromBase64(token) === undefined;
 
 /**
  * The text without ids, digests, keys and long numbers, which are no words however they are read. What is readable text
