@@ -2,7 +2,7 @@
 import type { Far } from '@hob/vat';
 import { type Forward, forwardFully } from './forwarder/forward.ts';
 import { asItIs } from './forwarder/policy.ts';
-import { type Bounds, checkBounds, readBounds } from './terms/bounds.ts';
+import { type Bounds, checkBounds, type GivenBounds, readBounds } from './terms/bounds.ts';
 import { checkMethod, readMethods } from './terms/methods.ts';
 
 export const facets: Forward<readonly [methods: readonly string[]]> = forwardFully<
@@ -34,4 +34,5 @@ export const bounds: Forward<readonly [where: Bounds]> = forwardFully<readonly [
  * Bounds the arguments of some methods; the others pass: `bound(account, {pay: {0: {is: 'alice'}, 1: {max:
  * 50}}})`. Reached by `E` only. Errors: `invalid`.
  */
-export const bound = <T extends object>(inner: T | Far<T>, where: Bounds): Far<T> => bounds(inner, readBounds(where));
+export const bound = <T extends object>(inner: T | Far<T>, where: GivenBounds): Far<T> =>
+  bounds(inner, readBounds(where));

@@ -19,11 +19,20 @@ class Terms(TypedDict, total=False):
     """Seconds since 1970."""
     methods: Sequence[str]
     where: Mapping[str, Any]
+    """Bounds of arguments. Of a method of an offered object by name: `{"send": {"to": {"is": "ann"}}}`."""
     scope: str
     """`once`, `session`, `permanent`."""
     gated: bool | Sequence[str]
     audited: bool
     mount: bool
+    drafts: Sequence[str]
+    """Calls of these methods of a directory are kept as drafts, until a person says yes."""
+    own: bool
+    """What the session made itself through this grant it changes without the wait of `gated` or `drafts`."""
+    level: str
+    """With a firewall, the highest level of risk that goes on without a person: `low`, `medium`, `high`."""
+    person_only: bool
+    """A call that waits is for a person alone: no judge sees it."""
 
 
 _KNOWN = Terms.__optional_keys__
@@ -41,7 +50,13 @@ def on_the_wire(terms: Mapping[str, Any]) -> dict[str, Any]:
             said["for"] = round(value * 1000)
         elif name == "until":
             said["until"] = round((value.timestamp() if isinstance(value, datetime) else value) * 1000)
-        elif name in ("methods", "gated") and not isinstance(value, bool):
+        elif name in ("own", "person_only"):
+            # The host knows these as true, or left out.
+            if value is True:
+                said["own" if name == "own" else "personOnly"] = True
+            elif value is not False:
+                raise Invalid(f"{name} is True or False")
+        elif name in ("methods", "gated", "drafts") and not isinstance(value, bool):
             said[name] = list(value)
         else:
             said[name] = value

@@ -209,13 +209,16 @@ export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
   if (terms.methods !== undefined) rows.push(['methods', listText(terms.methods)]);
   for (const [method, positions] of Object.entries(terms.where ?? {}).slice(0, mostRows))
     for (const [at, bound] of Object.entries(positions).slice(0, 8))
-      rows.push([`${methodText(method)}, argument ${Number(at) + 1}`, boundText(bound as Bound)]);
+      rows.push([`${methodText(method)}, ${argumentText(at)}`, boundText(bound as Bound)]);
   if (terms.audited === true) rows.push(['ledger', 'each outcome is a line']);
   if (terms.personOnly === true) rows.push(['answered by', 'a person alone: no judge sees what waits']);
   if (terms.level !== undefined) rows.push(['goes on without a person', `calls of ${terms.level} risk at the most`]);
   if (terms.mount === true) rows.push(['mount', 'it may be mounted in a sandbox']);
   return rows.slice(0, mostRows);
 }
+
+/** An argument is named by its position, from 0, or by its name. */
+const argumentText = (at: string): string => (/^\d+$/.test(at) ? `argument ${Number(at) + 1}` : safeText(at, 64).text);
 
 /** No other fields may be there. */
 function fieldsText(fields: Readonly<Record<string, Bound>>): string {
@@ -230,6 +233,8 @@ function boundText(bound: Bound): string {
   if ('oneOf' in bound) return `one of ${valueText(bound.oneOf, 200)}`;
   if ('any' in bound) return 'anything';
   if ('beneath' in bound) return `only a path beneath ${quoted(`/${bound.beneath.join('/')}`, 200)}`;
+  if ('like' in bound) return `a text like ${quoted(bound.like, 200)}`;
+  if ('optional' in bound) return `${boundText(bound.optional)}, or left out`;
   if ('fields' in bound) return fieldsText(bound.fields);
   return `from ${bound.min ?? 'any'} to ${bound.max ?? 'any'}`;
 }

@@ -185,6 +185,26 @@ const isTerms = (given: GrantTerms): boolean => !message(() => checkTerms(scoped
 const terms = fc.tuple(time, rest).map(([when, more]): GrantTerms => ({ ...more, ...when }) as GrantTerms).filter(isTerms); // biome-ignore format: one line
 const call = fc.tuple(fc.constantFrom(...names, 'd'), fc.array(value, { maxLength: 4 }));
 
+test('arguments that are bound by name are narrowed by name, and by the fields of their one record', () => {
+  const asked: GrantTerms = { where: { send: { to: { oneOf: ['ann', 'bob'] }, text: { like: 'Minutes of {day}' }, cc: { optional: { any: true } } } } }; // biome-ignore format: one line
+  const given = (where: GrantTerms['where']): unknown => stricter(asked, { where: where as never }, now).where;
+  const fields = { to: { is: 'ann' }, text: { is: 'Minutes of Friday' } };
+  const narrower = { send: { 0: { fields } } };
+  expect(given({ send: fields })).toEqual(narrower);
+  expect(given(narrower)).toEqual(narrower);
+  for (const wide of [
+    { send: { ...fields, to: { is: 'eve' } } },
+    { send: { ...fields, to: { any: true } } },
+    { send: { ...fields, text: { like: '{anything}' } } },
+    { send: { ...fields, text: { is: 'Minutes of Friday\nBcc: eve' } } },
+    { send: { ...fields, text: { optional: { is: 'Minutes of Friday' } } } },
+    { send: { ...fields, bcc: { is: 'eve' } } },
+    { send: { to: { is: 'ann' } } },
+    { send: { 0: { any: true } } },
+  ] as const)
+    expect([wide, message(() => given(wide as GrantTerms['where']))]).toEqual([wide, expect.stringMatching(/argument 1 of "send"/)]); // biome-ignore format: one line
+});
+
 test('whatever is asked and whatever is approved, the grant has never more than either', () => {
   let granted = 0;
   fc.assert(

@@ -5,7 +5,7 @@
  * stricter of the two. A term of the approval that is wider than what was asked is refused with `invalid`,
  * and the message names what was asked.
  */
-import { type Bounds, boundText, defaultTerm, longestTerm, narrowerBound } from '@hob/revocable';
+import { type Bounds, boundText, defaultTerm, longestTerm, narrowerBound, readBounds } from '@hob/revocable';
 import { CapError } from '@hob/vat';
 import { callLevels, type GrantTerms } from '../state/terms.ts';
 import { safeText } from '../text/safe-text.ts';
@@ -118,8 +118,9 @@ function strictCalls(asked: GrantTerms, said: GrantTerms): GrantTerms {
       );
   const methods = mine ?? most;
   if (methods === undefined) return {};
+  const [above, own] = [asked.where, said.where].map((where) => (where === undefined ? undefined : readBounds(where)));
   const bounds = methods.flatMap((method) => {
-    const positions = strictBounds(method, asked.where, said.where);
+    const positions = strictBounds(method, above, own);
     return positions === undefined ? [] : [[method, positions] as const];
   });
   return { methods, ...(bounds.length === 0 ? {} : { where: Object.fromEntries(bounds) as Bounds }) };

@@ -142,6 +142,8 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     min: 'A number of at least this.',
     max: 'A number of at most this.',
     beneath: 'A path in ROOT or ROOT/folder, as the server sees it: /ROOT/folder.',
+    like: 'A text like this template: Dinner at {restaurant}. A hole is {name}, or {name:PATTERN} with an RE2 pattern.',
+    optional: 'Such a value, or none.',
     fields: 'A record with these fields and no others.',
     any: 'true: any value, or none.',
   },

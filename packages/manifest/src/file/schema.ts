@@ -72,6 +72,10 @@ const shell = record('a shell cap', {
 });
 const scalar = z.union([z.string().max(4096), z.number(), z.boolean(), z.null()]);
 const MOST_FIELDS = 64;
+/** At least one hole. The host looks at the rest when the grant is made. */
+const template = text('like', 'Dinner at {restaurant}')
+  .max(1000)
+  .regex(/\{[A-Za-z_][A-Za-z0-9_]{0,63}(:.+)?\}/s, say('like has no hole', 'write like: "Dinner at {restaurant}"'));
 /** A value of an argument: exactly that, or a record that says what it may be. */
 const argument: z.ZodType<ArgumentBound, ArgumentBound> = z.lazy(() =>
   z.union(
@@ -84,13 +88,15 @@ const argument: z.ZodType<ArgumentBound, ArgumentBound> = z.lazy(() =>
         { error: say('min is more than max, or both are missing', 'write {min: 1, max: 5}') },
       ),
       record('a bound', { beneath: text('beneath', 'project/src') }),
+      record('a bound', { like: template }),
+      record('a bound', { optional: argument }),
       record('a bound', { fields: bounds }),
       record('a bound', { any: z.literal(true) }),
     ],
     {
       error: say(
         'this is no bound of an argument',
-        'write a value, {oneOf: [a, b]}, {min: 1, max: 5}, {beneath: project/src}, {fields: {name: bound}} or {any: true}',
+        'write a value, {oneOf: [a, b]}, {min: 1, max: 5}, {beneath: project/src}, {like: "Dinner at {place}"}, {fields: {name: bound}}, {optional: bound} or {any: true}',
       ),
     },
   ),

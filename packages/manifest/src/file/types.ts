@@ -179,6 +179,9 @@ export type ArgumentBound =
   | { readonly min?: number | undefined; readonly max?: number | undefined }
   /** A path in `ROOT/folder`, as the server sees it: `/ROOT/folder/…`. */
   | { readonly beneath: string }
+  /** A text like this template: `Dinner at {restaurant}`. */
+  | { readonly like: string }
+  | { readonly optional: ArgumentBound }
   | { readonly fields: Readonly<Record<string, ArgumentBound>> }
   | { readonly any: true };
 

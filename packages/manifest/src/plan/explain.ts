@@ -147,6 +147,8 @@ function boundText(bound: PlannedBound): string {
   if ('oneOf' in bound) return `one of ${bound.oneOf.map((one) => quoted(JSON.stringify(one))).join(', ')}`;
   if ('any' in bound) return '(any)';
   if ('beneath' in bound) return `beneath ${at(bound.beneath)}`;
+  if ('like' in bound) return `like ${quoted(bound.like)}`;
+  if ('optional' in bound) return `${boundText(bound.optional)} or left out`;
   if ('fields' in bound)
     return `{${Object.entries(bound.fields)
       .map(([name, inner]) => `${name} ${boundText(inner)}`)

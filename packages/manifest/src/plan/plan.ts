@@ -130,6 +130,8 @@ export type PlannedBound =
   | { readonly oneOf: readonly unknown[] }
   | { readonly min?: number; readonly max?: number }
   | { readonly beneath: Directory }
+  | { readonly like: string }
+  | { readonly optional: PlannedBound }
   | { readonly fields: Readonly<Record<string, PlannedBound>> }
   | { readonly any: true };
 /** Tools of a server. Each is a cap of its own, with the same terms. */

@@ -69,6 +69,7 @@ function boundsOf(
 function boundOf(given: ArgumentBound, path: Path, of: Bounding): PlannedBound {
   if (typeof given !== 'object' || given === null) return { is: given };
   if ('fields' in given) return { fields: boundsOf(given.fields, [...path, 'fields'], of) };
+  if ('optional' in given) return { optional: boundOf(given.optional, [...path, 'optional'], of) };
   if (!('beneath' in given)) return given as PlannedBound;
   const directory = directoryOf(given.beneath, [...path, 'beneath'], of.roots, of.findings);
   if (directory !== undefined && !of.seen.includes(directory.root))

@@ -169,7 +169,7 @@ test('ranges exclude NaN, -0 and infinite numbers', () => {
 
 test.each([
   null, 7, [], {}, { pay: {} }, { pay: null }, { '': { 0: { is: 1 } } }, { pay: { '01': { is: 1 } } }, { pay: { '-1': { is: 1 } } },
-  { pay: { 1.5: { is: 1 } } }, { pay: { to: { is: 1 } } }, { pay: { 0: 5 } }, { pay: { 0: {} } }, { pay: { 0: { is: 1, max: 2 } } },
+  { pay: { 1.5: { is: 1 } } }, { pay: { 'to whom': { is: 1 } } }, { pay: { 0: { is: 1 }, to: { is: 1 } } }, { pay: { to: 5 } }, { pay: { 0: 5 } }, { pay: { 0: {} } }, { pay: { 0: { is: 1, max: 2 } } },
   { pay: { 0: { oneOf: [] } } }, { pay: { 0: { oneOf: 'ab' } } }, { pay: { 0: { min: Number.NaN } } }, { pay: { 0: { max: '5' } } },
   { pay: { 0: { min: 2, max: 1 } } }, { pay: { 0: { min: Number.POSITIVE_INFINITY } } }, { pay: { 0: { most: 5 } } }, { pay: { 0: { min: undefined } } },
 ])('%j is no bound, and makes no grant', async (where) => {
@@ -284,6 +284,8 @@ const { bound: anyBound } = fc.letrec<{ bound: Bound }>((tie) => ({
     fc.subarray<unknown>(['a', 'b', 1, 2, '/x'], { minLength: 1 }).map((oneOf) => ({ oneOf })),
     fc.constantFrom<Bound>({ min: 1 }, { max: 2 }, { min: 1, max: 3 }, { any: true }),
     fc.constantFrom<string[]>([], ['x'], ['x', 'y']).map((beneath) => ({ beneath })),
+    fc.constantFrom('{x}', '/{x}', '/x/{y}').map((like) => ({ like })),
+    tie('bound').map((optional) => ({ optional })),
     fc.dictionary(fc.constantFrom('p', 'q'), tie('bound'), { maxKeys: 2 }).map((fields) => ({ fields })),
   ),
 }));
@@ -306,7 +308,7 @@ test('a bound that passes for a narrower one takes nothing that the wider one re
 
 test.each([
   { any: false }, { beneath: 'a/b' }, { beneath: ['a/b'] }, { beneath: ['..'] }, { beneath: [''] }, { fields: [] }, { fields: { a: 1 } }, { fields: { a: {} } },
-  { fields: { a: { is: 1, any: true } } }, Array.from({ length: 20 }).reduce<object>((inner) => ({ fields: { a: inner } }), { any: true }),
+  { fields: { a: { is: 1, any: true } } }, { optional: 5 }, { optional: {} }, { like: 'x' }, { like: '{x}', is: 'x' }, Array.from({ length: 20 }).reduce<object>((inner) => ({ fields: { a: inner } }), { any: true }),
 ])('%j is no bound of a record or a path', (bound) => {
   expect(() => readBounds({ call: { 0: bound } } as never)).toThrowError(expect.objectContaining({ code: 'invalid' }));
 }); // biome-ignore format: a list

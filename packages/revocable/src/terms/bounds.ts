@@ -1,14 +1,15 @@
 /**
- * Bounds on arguments: exactly this data, one of a list, a number in a range, a path beneath a directory, or a record
- * whose fields have bounds.
+ * Bounds on arguments: exactly this data, one of a list, a number in a range, a path beneath a directory, a text like a
+ * template, or a record whose fields have bounds.
  *
- * A bound compares data with data, by type and value, and never text with a pattern. A value that can change
+ * A bound compares data with data, by type and value. A value that can change
  * (a promise, an object with behaviour) is not data and is refused. A bounded method takes no arguments after
  * the last one that has a bound: one more could change the meaning of the others. A refusal names the
  * argument and says what is allowed.
  */
 import { CapError, isReference } from '@hob/vat';
 import { frozenData } from '@hob/vat/forwarder';
+import { checkTemplate, isLike } from './like.ts';
 
 /** The values that an argument may have. */
 export type Bound =
@@ -19,6 +20,10 @@ export type Bound =
   | { readonly min?: number; readonly max?: number }
   /** An absolute path whose first names are these, compared name by name. It has no `.`, `..` or empty name. */
   | { readonly beneath: readonly string[] }
+  /** A text like this template, such as `Dinner at {restaurant}`: see `like.ts`. */
+  | { readonly like: string }
+  /** Such a value, or none. */
+  | { readonly optional: Bound }
   /** A record. A field that is named here has to have such a value; a field that is not may not be there. */
   | { readonly fields: Readonly<Record<string, Bound>> }
   /** Any value, or none. */
@@ -27,33 +32,51 @@ export type Bound =
 /** Method, then position of the argument, from 0. */
 export type Bounds = Readonly<Record<string, Readonly<Record<number, Bound>>>>;
 
+/**
+ * Bounds as a person gives them. In place of positions a method may have the names of its arguments: the method then
+ * takes one record, `{pay: {to: {is: 'alice'}}}` means `{pay: {0: {fields: {to: {is: 'alice'}}}}}`.
+ */
+export type GivenBounds = Readonly<Record<string, Readonly<Record<number, Bound>> | Readonly<Record<string, Bound>>>>;
+
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 const isRecord = (x: unknown): x is Readonly<Record<string, unknown>> =>
   typeof x === 'object' && x !== null && !Array.isArray(x) && !isReference(x);
 
+/** As programs write the names of parameters. A number that is no position stands for a mistake. */
+const isArgumentName = (key: string): boolean => /^[A-Za-z_$][\w$-]*$/.test(key) && key.length <= 128;
+const isPosition = (key: string): boolean => /^(?:0|[1-9]\d?)$/.test(key);
+
 /** Returns a frozen copy: nobody can change the bounds after the check. Errors: `invalid`. */
-export function readBounds(given: Bounds): Bounds {
+export function readBounds(given: GivenBounds): Bounds {
   const where: unknown = frozenData(given);
-  const shape = 'where is a record such as {pay: {0: {is: "alice"}, 1: {max: 50}}}';
+  const shape = 'where is a record such as {pay: {0: {is: "alice"}, 1: {max: 50}}} or {pay: {to: {is: "alice"}}}';
   if (!isRecord(where) || Object.keys(where).length === 0) return refuse(shape);
-  for (const [method, positions] of Object.entries(where)) {
-    if (method === '' || !isRecord(positions) || Object.keys(positions).length === 0) return refuse(shape);
-    for (const [position, bound] of Object.entries(positions)) {
-      if (!/^(?:0|[1-9]\d?)$/.test(position))
-        refuse(`"${position.slice(0, 64)}" is not a position of an argument: positions go from 0 to 99`);
-      checkBound(bound);
-    }
+  const read: Record<string, Readonly<Record<number, Bound>>> = {};
+  for (const [method, args] of Object.entries(where)) {
+    if (method === '' || !isRecord(args) || Object.keys(args).length === 0) return refuse(shape);
+    for (const bound of Object.values(args)) checkBound(bound);
+    const positions = Object.keys(args).filter(isPosition).length;
+    if (positions !== 0 && positions !== Object.keys(args).length)
+      refuse(`"${method.slice(0, 64)}" has positions and names: give each argument by its position, or all by name`);
+    for (const key of Object.keys(args))
+      if (!isPosition(key) && !isArgumentName(key))
+        refuse(
+          `"${key.slice(0, 64)}" is no argument: positions go from 0 to 99, and names are letters, digits, _, $ and -`,
+        );
+    const byPosition = args as Readonly<Record<number, Bound>>;
+    read[method] = positions > 0 ? byPosition : { 0: { fields: args as Readonly<Record<string, Bound>> } };
   }
-  return where as Bounds;
+  return frozenData(read) as Bounds;
 }
 
 const DEEPEST = 8;
 
 function checkBound(bound: unknown, depth = 0): void {
   const shape =
-    'a bound is {is: …}, {oneOf: […]}, {min: …, max: …}, {beneath: [name, …]}, {fields: {name: bound}} or {any: true}';
+    'a bound is {is: …}, {oneOf: […]}, {min: …, max: …}, {beneath: [name, …]}, {like: "… {name} …"}, ' +
+    '{fields: {name: bound}}, {optional: bound} or {any: true}';
   if (!isRecord(bound) || depth > DEEPEST) return refuse(shape);
   switch (Object.keys(bound).sort().join()) {
     case 'is':
@@ -69,6 +92,10 @@ function checkBound(bound: unknown, depth = 0): void {
       if (!Array.isArray(bound['beneath']) || !bound['beneath'].every(isName))
         refuse('beneath is a list of the names of a path, without /, . and ..');
       return;
+    case 'like':
+      return checkTemplate(bound['like']);
+    case 'optional':
+      return checkBound(bound['optional'], depth + 1);
     case 'fields':
       if (!isRecord(bound['fields'])) return refuse('fields is a record of bounds');
       for (const field of Object.values(bound['fields'])) checkBound(field, depth + 1);
@@ -133,6 +160,8 @@ function hasFields(fields: Readonly<Record<string, Bound>>, value: unknown): boo
 function within(bound: Bound, value: unknown): boolean {
   if ('any' in bound) return true;
   if ('beneath' in bound) return isBeneath(bound.beneath, value);
+  if ('like' in bound) return isLike(bound, value);
+  if ('optional' in bound) return value === undefined || within(bound.optional, value);
   if ('fields' in bound) return hasFields(bound.fields, value);
   if ('is' in bound) return same(bound.is, value);
   if ('oneOf' in bound) return bound.oneOf.some((choice) => same(choice, value));
@@ -150,6 +179,10 @@ export function narrowerBound(outer: Bound, bound: Bound): Bound | undefined {
   if ('is' in bound) return within(outer, bound.is) ? bound : undefined;
   if ('oneOf' in bound) return bound.oneOf.every((choice) => within(outer, choice)) ? bound : undefined;
   if ('any' in outer) return bound;
+  if ('optional' in outer) return narrowerOptional(outer.optional, bound);
+  if ('optional' in bound) return undefined;
+  if ('like' in outer || 'like' in bound)
+    return 'like' in outer && 'like' in bound && outer.like === bound.like ? bound : undefined;
   if ('any' in bound || 'is' in outer || 'oneOf' in outer) return undefined;
   if ('beneath' in outer || 'beneath' in bound)
     return 'beneath' in outer && 'beneath' in bound && outer.beneath.every((name, at) => bound.beneath[at] === name)
@@ -161,6 +194,12 @@ export function narrowerBound(outer: Bound, bound: Bound): Bound | undefined {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = narrower;
   const inside = min >= (outer.min ?? Number.NEGATIVE_INFINITY) && max <= (outer.max ?? Number.POSITIVE_INFINITY);
   return inside && min <= max ? narrower : undefined;
+}
+
+/** A narrower bound need not allow that the argument is left out. */
+function narrowerOptional(outer: Bound, bound: Bound): Bound | undefined {
+  const inner = narrowerBound(outer, 'optional' in bound ? bound.optional : bound);
+  return inner !== undefined && 'optional' in bound ? { optional: inner } : inner;
 }
 
 /** Each field is narrower. A field that the narrower bound does not name has to be one that may be left out. */
@@ -205,6 +244,8 @@ export function boundText(bound: Bound): string {
   }
   if ('any' in bound) return 'anything';
   if ('beneath' in bound) return `a path beneath ${text(`/${bound.beneath.join('/')}`)}`;
+  if ('like' in bound) return `a text like ${text(bound.like)}`;
+  if ('optional' in bound) return `${boundText(bound.optional)}, or left out`;
   if ('fields' in bound) {
     const fields = Object.entries(bound.fields);
     const some = fields

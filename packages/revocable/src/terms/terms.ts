@@ -6,7 +6,7 @@
  */
 import { CapError, type Table, vatTime, wallTime } from '@hob/vat';
 import { bootId, type Group, type OptionNames, storeEra, takeRecord } from '@hob/vat/forwarder';
-import { type Bounds, readBounds } from './bounds.ts';
+import { type Bounds, type GivenBounds, readBounds } from './bounds.ts';
 import { readMethods } from './methods.ts';
 
 /**
@@ -19,14 +19,19 @@ export interface Terms {
   readonly until?: number;
   readonly methods?: readonly string[];
   /**
-   * Method, then position of the argument, from 0. Without `methods`, the methods named here are the only
-   * ones.
+   * Method, then position of the argument, from 0, or its name. Without `methods`, the methods named here are the
+   * only ones.
    */
-  readonly where?: Bounds;
+  readonly where?: GivenBounds;
   /** Each result is a ledger line too, not only each call. */
   readonly audited?: boolean;
   /** May be mounted in a sandbox although it is audited. */
   readonly mount?: boolean;
+}
+
+/** Terms that were read: the bounds of a method with named arguments are those of its one record. */
+export interface ReadTerms extends Terms {
+  readonly where?: Bounds;
 }
 
 /** Absolute times: `deadline` in vat time, `wallDeadline` in ms since 1970 (it may only shorten). */
@@ -83,7 +88,7 @@ const names: OptionNames<Terms> = {
 };
 
 /** Returns a copy of the terms, each read once. Throws `invalid` for everything that is wrong at any time. */
-export function readTerms(given: Terms): Terms {
+export function readTerms(given: Terms): ReadTerms {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse('the terms of a grant are a record such as {uses: 1, for: 60000}');
   const taken = takeRecord(given, 'a grant', Object.keys(names), 'term') as Terms;

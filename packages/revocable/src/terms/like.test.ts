@@ -1,0 +1,169 @@
+/** Templates of text. The attacker writes the text, and sometimes the template. */
+import { type CapError, type Definition, define, E } from '@hob/vat';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { volume } from '../../../../test/depth.ts';
+import { code, world } from '../../test/world.ts';
+import { revocable } from '../index.ts';
+import { boundText, checkBounds, readBounds } from './bounds.ts';
+
+const like = (template: string) => readBounds({ say: { 0: { like: template } } });
+const taken = (template: string, text: unknown): boolean => {
+  try {
+    checkBounds(like(template), 'say', [text]);
+    return true;
+  } catch (error) {
+    expect((error as CapError).code).toBe('denied');
+    return false;
+  }
+};
+
+test('a hole takes characters of one line; everything else stands for itself', () => {
+  const dinner = 'Dinner at {restaurant}';
+  for (const good of ['Dinner at Luigi', 'Dinner at Chez Étienne (2nd floor), 8 pm', 'Dinner at 寿司'])
+    expect([good, taken(dinner, good)]).toEqual([good, true]);
+  for (const bad of [
+    ...[
+      'Dinner at ',
+      'dinner at Luigi',
+      ' Dinner at Luigi',
+      'Dinner  at Luigi',
+      'Lunch. Dinner at Luigi',
+      '',
+      'Dinner at',
+    ],
+    ...[
+      'Dinner at Luigi\nBcc: eve@example.org',
+      'Dinner at Luigi\r',
+      'Dinner at a\u2028b',
+      'Dinner at a\u2029b',
+      'Dinner at a\0',
+    ],
+    // Text that a person does not see: directions, widths of zero, tags, half a pair.
+    ...[
+      'Dinner at \u202eigiuL',
+      'Dinner at Lu\u200bigi',
+      'Dinner at \u{e0041}',
+      'Dinner at \ud83d',
+      'Dinner at Lu\u00adigi',
+    ],
+    ...[['Dinner at Luigi'], { text: 'Dinner at Luigi' }, Object('Dinner at Luigi'), 5, null, undefined],
+  ])
+    expect([bad, taken(dinner, bad)]).toEqual([bad, false]);
+  expect(taken('{a}, {b}!', 'x, y!')).toBe(true);
+  expect(taken('{a}, {b}!', 'x; y!')).toBe(false);
+  expect(taken('{{{name}}}', '{x}')).toBe(true);
+  expect(taken('a.c{x}', 'abcd')).toBe(false);
+});
+
+test('a hole may have a pattern of its own, and the pattern stays within its hole', () => {
+  const day = 'Report of {day:[0-9]{4}-[0-9]{2}-[0-9]{2}}.';
+  expect(taken(day, 'Report of 2026-11-27.')).toBe(true);
+  for (const bad of [
+    'Report of 27.11.2026.',
+    'Report of 2026-11-27',
+    'Report of 2026-11-27.\n',
+    'x\nReport of 2026-11-27.',
+  ])
+    expect([bad, taken(day, bad)]).toEqual([bad, false]);
+  expect(taken('to {who:ann|bob} only', 'to bob only')).toBe(true);
+  expect(taken('to {who:ann|bob} only', 'to ann')).toBe(false);
+  expect(taken('to {who:(?i)ann} Only', 'to ANN only')).toBe(false);
+});
+
+test.each([
+  ...[
+    'no hole',
+    '',
+    '{',
+    '}',
+    '{}',
+    '{1}',
+    '{a b}',
+    '{a',
+    'a}',
+    '{a:}',
+    '{a:[}',
+    '{a:(}',
+    '{a:x)|(?:y}',
+    '{a:(?=x)}',
+    '{a:\\1}',
+  ],
+  ...[`{a}${'x'.repeat(1_000)}`, 5, null, { is: 'x' }],
+])('%j is no template', (template) => {
+  expect(() => like(template as string)).toThrowError(expect.objectContaining({ code: 'invalid' }));
+});
+
+test('a text that would take another engine for ever is refused at once', () => {
+  const text = `${'a'.repeat(50_000)}!`;
+  expect(taken('{x:(a+)+}', text)).toBe(false);
+  expect(taken('{x:(a|aa)*}b', text)).toBe(false);
+  expect(taken('{x}', 'a'.repeat(100_001))).toBe(false);
+});
+
+test('what is written into the holes is found again, whatever it is; a changed fixed part is not', () => {
+  const safe = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 });
+  const fixed = fc.string({ unit: 'grapheme', maxLength: 8 }).filter((text) => text.isWellFormed());
+  const escaped = (text: string): string => text.replaceAll('{', '{{').replaceAll('}', '}}');
+  fc.assert(
+    fc.property(fixed, safe, fixed, safe, fixed, (a, one, b, two, c) => {
+      const template = `${escaped(a)}{one}${escaped(b)}{two}${escaped(c)}`;
+      expect(taken(template, `${a}${one}${b}${two}${c}`)).toBe(true);
+      expect(taken(template, `\n${a}${one}${b}${two}${c}`)).toBe(false);
+      if (c !== '')
+        expect(taken(template, `${a}${one}${b}${two}`)).toBe(
+          `${one}${b}${two}`.endsWith(c) && taken(template, `${a}${one}${b}${two}`),
+        );
+    }),
+    { numRuns: volume(200, 2_000) },
+  );
+});
+
+test('an argument may be left out where its bound is optional', () => {
+  const bounds = readBounds({ say: { 0: { is: 'x' }, 1: { optional: { max: 5 } } } });
+  const says =
+    (...args: readonly unknown[]): (() => void) =>
+    () =>
+      checkBounds(bounds, 'say', args);
+  for (const good of [['x'], ['x', undefined], ['x', 5]]) expect(says(...good)).not.toThrow();
+  for (const bad of [[], ['y'], ['x', 6], ['x', null], ['x', 5, 1]])
+    expect(says(...bad)).toThrowError(expect.objectContaining({ code: 'denied' }));
+  const fields = readBounds({ say: { to: { is: 'ann' }, cc: { optional: { oneOf: ['bob'] } } } });
+  const named =
+    (args: object): (() => void) =>
+    () =>
+      checkBounds(fields, 'say', [args]);
+  for (const good of [{ to: 'ann' }, { to: 'ann', cc: 'bob' }]) expect(named(good)).not.toThrow();
+  for (const bad of [{}, { cc: 'bob' }, { to: 'ann', cc: 'eve' }, { to: 'ann', cc: null }, { to: 'ann', bcc: 'bob' }])
+    expect(named(bad)).toThrowError(expect.objectContaining({ code: 'denied' }));
+  expect(boundText({ optional: { like: 'Dinner at {place}' } })).toBe('a text like "Dinner at {place}", or left out');
+});
+
+test('the arguments of a method are bound by name: it takes one record with these and no others', async () => {
+  interface Mail {
+    send(mail: unknown, ...more: readonly unknown[]): string;
+  }
+  const Mail: Definition<Mail, []> = define('Mail', () => ({ send: (mail) => JSON.stringify(mail) }));
+  const { vats } = await world();
+  const mail = await vats.vat('mail').spawn(Mail());
+  const { cap } = revocable(mail, { uses: 1, where: { send: { to: { is: 'ann' }, subject: { like: 'Minutes of {day}' }, urgent: { optional: { is: false } } } } }); // biome-ignore format: one line
+  for (const bad of [
+    [{ to: 'eve', subject: 'Minutes of Friday' }],
+    [{ to: 'ann', subject: 'Minutes of Friday', bcc: 'eve' }],
+    [{ to: 'ann', subject: 'Minutes of Friday' }, 'more'],
+    [{ to: 'ann', subject: 'Minutes of Friday\nBcc: eve' }],
+    [{ to: 'ann', subject: 'Minutes of Friday', urgent: true }],
+    ['ann', 'Minutes of Friday'],
+    [],
+  ])
+    expect([bad, await code((E(cap).send as (...args: readonly unknown[]) => Promise<string>)(...bad))]).toEqual([
+      bad,
+      'denied',
+    ]);
+  // None of them cost the use.
+  expect(await E(cap).send({ to: 'ann', subject: 'Minutes of Friday' })).toBe(
+    '{"to":"ann","subject":"Minutes of Friday"}',
+  );
+  expect(readBounds({ send: { to: { is: 'ann' } } })).toEqual({ send: { 0: { fields: { to: { is: 'ann' } } } } });
+  expect(() => readBounds({ send: { 0: { is: 1 }, to: { is: 'ann' } } })).toThrowError(/positions and names/);
+});
