@@ -30,7 +30,7 @@ export interface Terms {
 }
 
 /** Terms that were read: the bounds of a method with named arguments are those of its one record. */
-export interface ReadTerms extends Terms {
+interface ReadTerms extends Terms {
   readonly where?: Bounds;
 }
 
