@@ -63,7 +63,7 @@ async function testDeep(filter) {
     name: 'mutants of the day',
     args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '6', '--only-mutants'],
   };
-  return [vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true)), mutants];
+  return [[vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true))], mutants];
 }
 
 /** Whoever names a part of the tests waits for Hermes and for SDKs only when that part is about them. */
@@ -85,7 +85,7 @@ async function python(inHermes) {
     .filter((file) => /^test_(hermes|shim)/.test(file))
     .map((file) => `tests/${file}`);
   const suite = (name, args) => ({ name, command, args: ['-m', 'pytest', ...args], cwd, env, reports: true });
-  if (inHermes) return [suite('python in Hermes', real)];
+  if (inHermes) return [{ ...suite('python in Hermes', real), later: true }];
   const cache = join(ROOT, '.toolchain', 'mypy');
   const others = real.map((file) => `--ignore=${file}`);
   return [

@@ -305,7 +305,9 @@ test('an installed hob check loads its bundle alone, and says of hostile manifes
   const right =
     'version: 1\nroots: { scratch: { temp: true } }\nsession: { caps: { all: { fs: scratch, can: [read] } } }\n';
   const file = join(place, 'hob.yaml');
-  for (const { name, text } of [...HOSTILE, { name: 'no mistake', text: right }]) {
+  // Each takes a process. `hostile.test.ts` of the manifest and the bench take all of them.
+  const some = HOSTILE.filter((_, at) => at % 5 === 0);
+  for (const { name, text } of [...some, { name: 'no mistake', text: right }]) {
     fs.writeFileSync(file, text);
     const { plan, mistakes } = check(readLayers(file, []).given, surroundings());
     const options = { env: { ...env, NODE_OPTIONS: `--import=${trace}` }, cwd: place };

@@ -39,11 +39,16 @@ export function plays(row: Row, mounts = false): boolean {
   return mounts ? row.player === 'mounts' : row.player === undefined || players.includes(row.player);
 }
 
-export async function judge(row: Row, backend?: Backend): Promise<Judged> {
+/** Plays a row with all operations, or with some of them. */
+export async function judge(
+  row: Row,
+  backend?: Backend,
+  some: readonly OperationName[] = operationNames,
+): Promise<Judged> {
   const faults: string[] = [];
   let scene: Scene | undefined;
   try {
-    for (const operation of operationNames) {
+    for (const operation of some) {
       scene ??= await set(row, backend);
       const found = await play(row, operation, scene);
       for (const fault of found.faults) faults.push(`${row.name}, ${operation}: ${fault}`);
@@ -54,7 +59,7 @@ export async function judge(row: Row, backend?: Backend): Promise<Judged> {
   } finally {
     if (scene) await strike(scene);
   }
-  return { cells: operationNames.length, faults };
+  return { cells: some.length, faults };
 }
 
 async function set(row: Row, backend: Backend | undefined): Promise<Scene> {
