@@ -4,7 +4,7 @@
  * - `check`: lint, types, and the test files of under 3 s of processor time.
  * - `test`: lint, types, and every promise with moderate volumes, in every language. Nothing is downloaded for the deep run.
  * - `test:deep`: kills, races, users and kernels, full volumes, the real Hermes (340 MB), the SDKs of agent loops
- *   (200 MB), the real agent hosts (`scripts/agents.mjs`), and some mutants each day.
+ *   (200 MB), those of Python (300 MB), the real agent hosts (`scripts/agents.mjs`), and some mutants each day.
  *
  * `test/tiers.ts` says which test files each of them runs. With a FILTER, `test` and `test:deep` run the test files whose
  * path matches, whatever their tier, and nothing else.
@@ -18,6 +18,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setUpAdapters } from './adapters.mjs';
 import { AGENT_NAMES, setUpAgents } from './agents.mjs';
 import { setUpHermes } from './hermes.mjs';
 import { setUpMcpCheckers, setUpMcpServers } from './mcp-servers.mjs';
@@ -57,7 +58,7 @@ async function testMost(filter) {
 async function testDeep(filter) {
   const env = { HOB_DEEP: '1' };
   if (filter.length > 0) return named(filter, env);
-  await Promise.all([setUpHermes(), setUpSdks(), setUpMcpServers(), setUpMcpCheckers()]);
+  await Promise.all([setUpHermes(), setUpAdapters(), setUpSdks(), setUpMcpServers(), setUpMcpCheckers()]);
   await setUpAgents();
   const mutants = {
     name: 'mutants of the day',
@@ -75,17 +76,17 @@ async function named(filter, env) {
   return [vitest(filter, env)];
 }
 
-async function python(inHermes) {
+async function python(inReal) {
   const { python: command, missing } = await setUpPython();
   if (missing !== undefined) return [{ name: 'python', missing, need: 'python' }];
   const cwd = BRIDGE;
   const env = { PYTHONPATH: join(BRIDGE, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
-  // Each file is in exactly one of the two runs. The shim is what runs inside Hermes.
+  // Each file is in exactly one of the two runs: what needs the real Hermes or a real framework is in the deep one.
   const real = readdirSync(join(BRIDGE, 'tests'))
-    .filter((file) => /^test_(hermes|shim)/.test(file))
+    .filter((file) => /^test_(adapters|hermes|shim)/.test(file))
     .map((file) => `tests/${file}`);
   const suite = (name, args) => ({ name, command, args: ['-m', 'pytest', ...args], cwd, env, reports: true });
-  if (inHermes) return [{ ...suite('python in Hermes', real), later: true }];
+  if (inReal) return [{ ...suite('python in Hermes and frameworks', real), later: true }];
   const cache = join(ROOT, '.toolchain', 'mypy');
   const others = real.map((file) => `--ignore=${file}`);
   return [

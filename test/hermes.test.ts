@@ -31,7 +31,7 @@ esac
 function checkout(): { folder: string; setUp(): Promise<string>; count(): number } {
   const folder = mkdtempSync(join(tmpdir(), 'hob-hermes-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const name of ['hermes', 'lock', 'python', 'setup']) {
+  for (const name of ['hermes', 'lock', 'pins', 'python', 'setup']) {
     mkdirSync(join(folder, 'scripts'), { recursive: true });
     cpSync(join(ROOT, 'scripts', `${name}.mjs`), join(folder, 'scripts', `${name}.mjs`));
   }

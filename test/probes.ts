@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
+import { adaptersMissing } from '../scripts/adapters.mjs';
 import { agentProgram } from '../scripts/agents.mjs';
 import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
 import { mcpCheckersMissing, mcpServersMissing } from '../scripts/mcp-servers.mjs';
@@ -36,6 +37,7 @@ export type Need =
   | 'cc'
   | 'python'
   | 'hermes'
+  | 'adapters'
   | 'sdks'
   | 'mcpServers'
   | 'mcpCheckers'
@@ -91,6 +93,8 @@ const probes: Record<Need, () => string | undefined> = {
     runs('needs Python >= 3.11 (python3)', 'python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 11))'),
   // The environments that `npm run test:deep` and `.ci/run` make before they ask; `hermesPython(version)` is where a test finds them.
   hermes: () => HERMES_VERSIONS.map((version) => hermesPython(version).missing).find((reason) => reason !== undefined),
+  // The same: the agent frameworks of Python.
+  adapters: adaptersMissing,
   // The same: `examples/tools/node_modules`.
   sdks: sdksMissing,
   // The same: `.toolchain/mcp-servers`.

@@ -51,7 +51,7 @@ def test_each_method_is_there_with_its_parameters_and_its_text(pair: tuple[type,
             assert inspect.getdoc(one) == inspect.getdoc(other), name
 
 
-@pytest.mark.parametrize("pair", [(hob.connect, hob.sync.connect), (hob.connect_granter, hob.sync.connect_granter), (streams.write, hob.sync.write)])  # fmt: skip
+@pytest.mark.parametrize("pair", [(hob.connect, hob.sync.connect), (hob.connect_granter, hob.sync.connect_granter), (hob.enter, hob.sync.enter), (streams.write, hob.sync.write)])  # fmt: skip
 def test_the_functions_have_the_same_parameters_and_texts(pair: Any) -> None:
     one, other = pair
     names = [list(inspect.signature(each).parameters) for each in pair]

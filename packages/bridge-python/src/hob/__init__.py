@@ -42,6 +42,7 @@ from .reference import E, Promise, Ref, promise
 if TYPE_CHECKING:
     from . import sync, tools
     from .approvals import Approvals, Delegate, approve, approve_for, approve_once, approve_session, approving, delegate
+    from .entry import enter
     from .granter import Granter, connect_granter
     from .hosting import Host, HostGranter, Offered, Opened, Question, verbs_of
     from .sessions import Child, Session, connect
@@ -61,6 +62,7 @@ _LATER = {
     "approve_session": "approvals",
     "approving": "approvals",
     "delegate": "approvals",
+    "enter": "entry",
     "Granter": "granter",
     "connect_granter": "granter",
     "Host": "hosting",
@@ -95,6 +97,6 @@ __all__ = [
     "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Host", "HostGranter", "Invalid", "Limit", "Limits", "Link",
     "NoSuchMethod", "NoSuchObject", "NotCallable", "Offered", "Opened", "Promise", "Question", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
     "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "__version__", "approve", "approve_for", "approve_once",
-    "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync", "tools",
+    "approve_session", "approving", "connect", "connect_granter", "delegate", "enter", "far", "open_websocket", "promise", "source", "sync", "tools",
     "undefined", "verbs_of",
 ]  # fmt: skip

@@ -11,12 +11,12 @@ the environment of Hermes. It is removed from it, so that no program that Hermes
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Invalid
+from ..secret_file import read_secret
 from .names import HARMLESS
 
 
@@ -37,7 +37,7 @@ def read(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ)
     url = environment.get("HOB_URL") or entry.get("url")
     file = environment.get("HOB_SECRET_FILE") or entry.get("secret_file")
     given = environment.get("HOB_SECRET") or entry.get("secret")
-    secret = _read_secret(file) if isinstance(file, str) and file else given
+    secret = read_secret(file, "secret_file") if isinstance(file, str) and file else given
     if not isinstance(url, str) or not isinstance(secret, str) or not url or not secret:
         raise Invalid("say in plugins.entries.hob of config.yaml which host (url), and the file with the secret of your session (secret_file)")
     wait = entry.get("wait", 600.0)
@@ -49,21 +49,6 @@ def read(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ)
 def forget_environment() -> None:
     """Removes the secret from the environment, so that programs started from now on do not get it."""
     os.environ.pop("HOB_SECRET", None)
-
-
-def _read_secret(path: str) -> str:
-    """Raises `Invalid`, also if others than its owner may read it."""
-    try:
-        descriptor = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
-        raise Invalid("the file of the secret (secret_file) cannot be read: check its name and its owner") from None
-    try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
-            raise Invalid("the file of the secret (secret_file) must belong to you, and nobody else may read it: chmod 600")
-        return os.read(descriptor, 4096).decode(errors="replace").strip()
-    finally:
-        os.close(descriptor)
 
 
 def allowed(config: Mapping[str, Any]) -> frozenset[str]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from .calls import Cap, E, Later, _loop, submit, wait
 from ..captp.limits import Limits
+from ..entry import enter as async_enter
 from ..granter import Grant, connect_granter as async_connect_granter
 from ..sessions import connect as async_connect
 from ..streams import source, write as async_write
@@ -55,6 +56,13 @@ def connect(
     return Session(_loop.run(async_connect(url, secret, limits=limits, timeout=timeout, ca=ca)))
 
 
+def enter(*, limits: Limits | None = None, timeout: float = 30.0, ca: str | None = None) -> Session:
+    """Enters the session of this program, as `hob start` sets it up: on the host of `HOB_URL`, with the secret
+    in the file that `HOB_SECRET_FILE` names. The file is removed. Without one, the secret is asked for on the
+    terminal, or is the first line of the standard input. Raises what `connect` raises."""
+    return Session(_loop.run(async_enter(limits=limits, timeout=timeout, ca=ca)))
+
+
 def connect_granter(
     url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0, ca: str | None = None
 ) -> Granter:
@@ -63,6 +71,6 @@ def connect_granter(
 
 
 __all__ = [
-    "Cap", "Child", "E", "Grant", "Granter", "Later", "Session", "connect", "connect_granter", "read", "submit", "wait",
-    "write",
+    "Cap", "Child", "E", "Grant", "Granter", "Later", "Session", "connect", "connect_granter", "enter", "read", "submit",
+    "wait", "write",
 ]  # fmt: skip

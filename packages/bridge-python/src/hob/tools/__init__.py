@@ -4,6 +4,8 @@
     client.chat.completions.create(…, tools=tools.openai())
     message = await tools.openai_result(call)       # or anthropic_result(block)
 
+For a loop that calls functions by itself: `tools.functions()`.
+
 A tool is a verb. Its argument `cap` is a petname, which says which cap to use.
 
 Promise: a name is taken as it is written, or refused, here and in any loop that repairs names by likeness: a
@@ -53,7 +55,7 @@ from .verbs import (
 
 __all__ = [
     "COMMAND", "CUTOFF", "DIRECTORY", "EDIT", "ENTRIES", "LAUNCH", "MKDIR", "READ", "READ_ONLY", "RUN", "SEARCH", "SHELL", "WRITE",
-    "Kind", "Result", "Schema", "Tools", "Verb", "of", "parameters_of", "shown", "too_close", "verb",
+    "Function", "Kind", "REQUEST", "Result", "Schema", "Tools", "Verb", "of", "parameters_of", "shown", "too_close", "verb",
 ]  # fmt: skip
 
 REQUEST: Final = "request"
@@ -70,6 +72,26 @@ class Result:
     code: str | None = None
     warnings: tuple[str, ...] = ()
     """Warnings of the host, for example that calls go round in circles. The text has them, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One of the tools as a function, for a loop that calls functions by itself."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """JSON Schema. Hob checks the arguments, whatever the loop checks."""
+    _tools: Tools
+
+    async def call(self, arguments: object) -> str:
+        """Makes the call with these arguments, a record or JSON, and returns the text for the model. Never
+        raises, and waits for a person where the cap does."""
+        return (await self._tools.call(self.name, arguments)).text
+
+    async def __call__(self, /, **arguments: Any) -> str:
+        """The same, for a loop that passes each argument by its name."""
+        return await self.call(arguments)
 
 
 class _Noted(Target):
@@ -157,13 +179,18 @@ class Tools:
 
     # ---- what a model is offered ---------------------------------------------------------------------------
 
-    def _described(self) -> Iterable[tuple[str, str, dict[str, Any]]]:
+    def _described(self, *, loose: bool = False) -> Iterable[tuple[str, str, dict[str, Any]]]:
         for name in self.names:
             if name == REQUEST:
                 yield REQUEST, ASK, REQUEST_PARAMETERS
                 continue
             verb = self._verbs[name]
-            yield name, verb.description, parameters_of(verb, self._petnames(name))
+            yield name, verb.description, parameters_of(verb, self._petnames(name), loose=loose)
+
+    def functions(self) -> list[Function]:
+        """Returns the tools as functions. Such a list is made once for a run: a cap that is granted later can be
+        used at once if one that is held has its verbs."""
+        return [Function(*described, self) for described in self._described(loose=True)]
 
     def openai(self) -> list[dict[str, Any]]:
         """Returns the tools in the shape of the OpenAI API."""

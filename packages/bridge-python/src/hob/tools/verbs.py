@@ -96,11 +96,13 @@ SHELL: Final[Kind] = (RUN,)
 COMMAND: Final[Kind] = (LAUNCH,)
 
 
-def parameters_of(verb: Verb, petnames: Sequence[str] | None = None) -> dict[str, Any]:
-    """Returns the JSON schema of a verb's arguments. `petnames`: the caps that have the verb, if they are
-    known."""
-    names = {} if petnames is None else {"enum": list(petnames)}
-    cap = {"type": "string", "description": "which of your caps", **names}
+def parameters_of(verb: Verb, petnames: Sequence[str] | None = None, *, loose: bool = False) -> dict[str, Any]:
+    """Returns the JSON schema of a verb's arguments. `petnames`: the caps that have the verb, if they are known.
+    `loose` names them in words alone. So a loop that checks arguments by itself lets a call for another cap
+    reach us, and its model reads which cap to ask for."""
+    names = list(petnames or [])
+    which = f"which of your caps: {', '.join(names)}" if loose and names else "which of your caps"
+    cap = {"type": "string", "description": which, **({} if loose or petnames is None else {"enum": names})}
     required = ["cap", *(each for each in verb.parameters if each not in verb.optional)]
     properties = {"cap": cap, **{each: dict(schema) for each, schema in verb.parameters.items()}}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

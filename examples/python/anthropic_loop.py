@@ -1,0 +1,29 @@
+"""An agent on Anthropic's messages, with the tools of its session and no others.
+
+    pip install hob-caps anthropic
+    ANTHROPIC_API_KEY=… HOB_URL=… python anthropic_loop.py    # asks for the secret of the session
+"""
+
+import asyncio
+
+import hob
+from anthropic import AsyncAnthropic
+from hob import tools
+
+
+async def main() -> None:
+    async with await hob.enter() as session:
+        made = await tools.of(session)
+        client = AsyncAnthropic()
+        messages: list = [{"role": "user", "content": "Sum up notes.txt."}]
+        while True:
+            request = {"model": "claude-sonnet-5-5", "max_tokens": 4096, "messages": messages, "tools": made.anthropic()}
+            content = (await client.messages.create(**request)).content
+            messages.append({"role": "assistant", "content": content})
+            calls = [block for block in content if block.type == "tool_use"]
+            if not calls:
+                return print("".join(block.text for block in content if block.type == "text"))
+            messages.append({"role": "user", "content": [await made.anthropic_result(call) for call in calls]})
+
+
+asyncio.run(main())

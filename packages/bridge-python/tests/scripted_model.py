@@ -1,0 +1,129 @@
+"""A model on loopback that says what a test tells it: the APIs of OpenAI (chat completions and responses) and of
+Anthropic, for the real SDKs. It keeps all that it was sent."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool. `arguments` may be text that is no JSON."""
+
+    name: str
+    arguments: Any
+
+
+Turn = str | Call | Callable[[], "str | Call"]
+"""The next answer of the model: a text, which ends the work, or a call. A function is called when it is its turn."""
+
+
+class ScriptedModel:
+    def __init__(self, script: list[Turn]) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.raw: list[str] = []
+        """Each request as it came: path, headers and body."""
+        model, turns = self, iter(script)
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_args: Any) -> None:
+                pass
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+                model.raw.append(f"{self.path}\n{self.headers}\n{body}")
+                model.bodies.append(json.loads(body))
+                turn = next(turns, "nothing more to say")
+                data = json.dumps(_shape(self.path)(turn() if callable(turn) else turn, len(model.bodies))).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        address = f"http://127.0.0.1:{self._server.server_port}"
+        self.environment: Final = {
+            "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{address}/v1", "ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": address,
+        }  # fmt: skip
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def offered(self) -> list[list[str]]:
+        """Returns the names of the tools in each request."""
+        return [[(tool.get("function") or tool).get("name", str(tool)) for tool in body.get("tools") or []] for body in self.bodies]
+
+    def results(self) -> list[str]:
+        """Returns the results of tools that the last request has, in order."""
+        found: list[str] = []
+        for item in self.bodies[-1].get("messages") or self.bodies[-1]["input"]:
+            if item.get("role") in ("tool", "tool-response"):
+                found.append(_plain(item["content"]))
+            elif item.get("type") == "function_call_output":
+                found.append(_plain(item["output"]))
+            elif isinstance(item.get("content"), list):
+                found += [_plain(block["content"]) for block in item["content"] if block.get("type") == "tool_result"]
+        return found
+
+
+def _plain(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _shape(path: str) -> Callable[[str | Call, int], dict[str, Any]]:
+    if path.split("?")[0].endswith("/messages"):
+        return _anthropic
+    return _responses if path.endswith("/responses") else _chat
+
+
+def _text_of(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _chat(turn: str | Call, number: int) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": turn if isinstance(turn, str) else None, "refusal": None}
+    if isinstance(turn, Call):
+        function = {"name": turn.name, "arguments": _text_of(turn.arguments)}
+        message["tool_calls"] = [{"id": f"call_{number}", "type": "function", "function": function}]
+    choice = {"index": 0, "finish_reason": "stop" if isinstance(turn, str) else "tool_calls", "logprobs": None, "message": message}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    return {"id": f"chat_{number}", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice], "usage": usage}
+
+
+def _responses(turn: str | Call, number: int) -> dict[str, Any]:
+    if isinstance(turn, str):
+        content = [{"type": "output_text", "text": turn, "annotations": []}]
+        item: dict[str, Any] = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": content}
+    else:
+        item = {
+            "type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": turn.name,
+            "arguments": _text_of(turn.arguments), "status": "completed",
+        }  # fmt: skip
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    return {
+        "id": f"resp_{number}", "object": "response", "created_at": 1, "model": "scripted", "status": "completed", "error": None,
+        "incomplete_details": None, "instructions": None, "metadata": {}, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+        "output": [item], "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, **details},
+    }  # fmt: skip
+
+
+def _anthropic(turn: str | Call, number: int) -> dict[str, Any]:
+    if isinstance(turn, str):
+        block: dict[str, Any] = {"type": "text", "text": turn}
+    else:
+        block = {"type": "tool_use", "id": f"call_{number}", "name": turn.name, "input": turn.arguments}
+    return {
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": "scripted", "content": [block],
+        "stop_reason": "end_turn" if isinstance(turn, str) else "tool_use", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
+    }  # fmt: skip
