@@ -15,7 +15,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 
 
 def tool(each: tools.Function) -> StructuredTool:
-    return StructuredTool(name=each.name, description=each.description, args_schema=each.parameters, coroutine=each)
+    return StructuredTool(name=each.name, description=each.description, args_schema=each.parameters, coroutine=each.coroutine)
 
 
 async def main() -> None:
@@ -26,7 +26,7 @@ async def main() -> None:
         async def think(state: MessagesState) -> dict:
             return {"messages": [await model.ainvoke(state["messages"])]}
 
-        graph = StateGraph(MessagesState).add_node("think", think).add_node("tools", ToolNode(held))
+        graph = StateGraph(MessagesState).add_node("think", think).add_node("tools", ToolNode(held, handle_tool_errors=True))
         graph.add_edge(START, "think").add_conditional_edges("think", tools_condition).add_edge("tools", "think")
         done = await graph.compile().ainvoke({"messages": [("user", "Sum up notes.txt.")]})
         print(done["messages"][-1].content)

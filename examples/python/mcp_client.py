@@ -26,8 +26,11 @@ async def main() -> None:
             if not message.tool_calls:
                 return print(message.content)
             for call in message.tool_calls:
-                result = await hob.call_tool(call.function.name, json.loads(call.function.arguments))
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": result.content[0].text})
+                try:
+                    text = (await hob.call_tool(call.function.name, json.loads(call.function.arguments))).content[0].text
+                except ValueError:
+                    text = "the arguments are not JSON"
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
 
 
 asyncio.run(main())

@@ -12,7 +12,7 @@ from pydantic_ai import Agent, Tool
 
 
 def tool(each: tools.Function) -> Tool:
-    return Tool.from_schema(each, each.name, each.description, each.parameters)
+    return Tool.from_schema(each.coroutine, each.name, each.description, each.parameters)
 
 
 async def main() -> None:

@@ -32,7 +32,7 @@ async def main() -> None:
     async with await hob.enter() as session:
         held = [HobTool(each, asyncio.get_running_loop()) for each in (await tools.of(session)).functions()]
         model = OpenAIModel("gpt-5.1", api_base=os.environ.get("OPENAI_BASE_URL"))
-        agent = ToolCallingAgent(tools=held, model=model, verbosity_level=0)
+        agent = ToolCallingAgent(tools=held, model=model, verbosity_level=-1)
         print(await asyncio.to_thread(agent.run, "Sum up notes.txt."))
 
 

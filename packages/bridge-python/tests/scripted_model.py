@@ -4,6 +4,7 @@ Anthropic, for the real SDKs. It keeps all that it was sent."""
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ class Call:
     arguments: Any
 
 
-Turn = str | Call | Callable[[], "str | Call"]
+Turn = str | Call | Callable[["ScriptedModel"], "str | Call"]
 """The next answer of the model: a text, which ends the work, or a call. A function is called when it is its turn."""
 
 
@@ -28,18 +29,27 @@ class ScriptedModel:
         self.bodies: list[dict[str, Any]] = []
         self.raw: list[str] = []
         """Each request as it came: path, headers and body."""
+        self.strays: list[str] = []
+        """Hosts that a program wanted to reach besides: this is its proxy, too."""
         model, turns = self, iter(script)
 
         class Handler(BaseHTTPRequestHandler):
             def log_message(self, *_args: Any) -> None:
                 pass
 
+            def do_CONNECT(self) -> None:
+                model.strays.append(self.path)
+                self.send_error(502)
+
+            def do_GET(self) -> None:
+                self.do_CONNECT()
+
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
                 model.raw.append(f"{self.path}\n{self.headers}\n{body}")
                 model.bodies.append(json.loads(body))
                 turn = next(turns, "nothing more to say")
-                data = json.dumps(_shape(self.path)(turn() if callable(turn) else turn, len(model.bodies))).encode()
+                data = json.dumps(_shape(self.path)(turn(model) if callable(turn) else turn, len(model.bodies))).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
@@ -51,6 +61,7 @@ class ScriptedModel:
         address = f"http://127.0.0.1:{self._server.server_port}"
         self.environment: Final = {
             "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{address}/v1", "ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": address,
+            "HTTP_PROXY": address, "HTTPS_PROXY": address, "NO_PROXY": "127.0.0.1",
         }  # fmt: skip
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
@@ -74,7 +85,13 @@ class ScriptedModel:
                 found.append(_plain(item["output"]))
             elif isinstance(item.get("content"), list):
                 found += [_plain(block["content"]) for block in item["content"] if block.get("type") == "tool_result"]
+                # smolagents sends results as messages of the user, several in one text.
+                texts = [block["text"] for block in item["content"] if item.get("role") == "user" and block.get("type") == "text"]
+                found += [part.removeprefix("Observation:\n") for text in texts for part in _OF_SMOLAGENTS.split(text) if _OF_SMOLAGENTS.match(part)]
         return found
+
+
+_OF_SMOLAGENTS: Final = re.compile(r"^(?=Observation:|Error:|Call id:)", re.MULTILINE)
 
 
 def _plain(content: Any) -> str:

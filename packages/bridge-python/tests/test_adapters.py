@@ -4,9 +4,9 @@ on loopback that says what the test tells it. The model is the attacker: it call
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,9 +25,13 @@ pytestmark = needs_node
 
 HERE = ROOT / "examples" / "python"
 EXAMPLES = ["openai_loop", "anthropic_loop", "openai_agents", "langgraph_agent", "pydantic_ai_agent", "smolagents_agent", "mcp_client"]
+LOOPS = [name for name in EXAMPLES if name != "mcp_client"]
 OURS = ["read", "entries", "search", "write", "edit", "mkdir", "request"]
 MORE = {"smolagents_agent": ["final_answer"]}
 """What a framework offers besides. It only ends the work."""
+OVER_MCP = ["caps", "read", "write", "edit", "list", "search", "run", "job", "call", "request_cap", "wait_for"]
+OTHER = {"mcp_client": {"entries": "list", "request": "request_cap"}}
+"""The verbs of `hob mcp` have names of their own."""
 
 
 @dataclass
@@ -55,6 +59,8 @@ class Scene:
     def run(self, example: str, script: list[Turn], program: Path | None = None) -> Ran:
         """Runs an example to its end. The last turn is the text that ends the work."""
         *turns, end = script
+        names = OTHER.get(example, {})
+        turns = [Call(names.get(turn.name, turn.name), turn.arguments) if isinstance(turn, Call) else turn for turn in turns]
         if example == "smolagents_agent":
             assert isinstance(end, str)
             end = Call("final_answer", {"answer": end})
@@ -78,10 +84,11 @@ class Scene:
         return ran
 
     def check(self, example: str, ran: Ran) -> None:
-        """What holds for every run: the tools are Hob's and no others, and no secret and no path of the host is in
-        a request."""
+        """What holds for every run: the tools are Hob's and no others, no secret and no path of the host is in a
+        request, and nobody but the model is told anything."""
+        assert ran.model.strays == []
         for names in ran.model.offered():
-            assert names == OURS + MORE.get(example, []) or sorted(names) == sorted(OURS), names
+            assert names == (OVER_MCP if example == "mcp_client" else OURS + MORE.get(example, [])), names
         for request in ran.model.raw:
             for secret in (self.secret, self.host.granter_secret, str(self.host.folder)):
                 assert secret not in request
@@ -117,7 +124,7 @@ def test_the_model_reads_and_writes_with_what_the_session_holds(at: Scene, examp
         ],
     )
     assert ran.said == "Food to buy."
-    assert ran.results[0].startswith("notes") and "version" in ran.results[1] and ran.results[2].startswith("a.txt")
+    assert ran.results[0].startswith("notes") and "version" in ran.results[1] and "a.txt" in ran.results[2]
     assert (at.host.root / f"{example}.txt").read_text() == "food"
 
 
@@ -127,8 +134,8 @@ def test_what_is_not_held_is_refused_in_words_and_the_work_goes_on(at: Scene, ex
     gone = at.grant("gone")
     before = sorted(at.host.root.rglob("*"))
 
-    def revoked() -> Call:
-        at.granter.revoke(gone)
+    def revoked(_model: ScriptedModel) -> Call:
+        at.granter.revoke(gone.id)
         return Call("read", {"cap": "gone", "path": "notes.txt"})
 
     ran = at.run(
@@ -147,8 +154,9 @@ def test_what_is_not_held_is_refused_in_words_and_the_work_goes_on(at: Scene, ex
     )
     assert ran.said == "I cannot."
     missing, ended, escapes, unknown, lacks, wrong, extra, read = ran.results
-    assert 'request {"cap": "secrets", "why": "…"}' in missing and "work" in missing
-    assert "revoked" in ended and 'request {"cap": "gone"' in ended
+    asks = 'request_cap {"cap":"%s"' if example == "mcp_client" else 'request {"cap": "%s"'
+    assert "no-such-object" in missing and asks % "secrets" in missing
+    assert "revoked" in ended and asks % "gone" in ended
     assert "PATH_ESCAPES" in escapes and str(at.host.root) not in escapes
     assert "delete" in unknown or "no such tool" in unknown
     assert "text" in lacks and "text" in wrong and ("mode" in extra or "self" in extra)
@@ -156,12 +164,21 @@ def test_what_is_not_held_is_refused_in_words_and_the_work_goes_on(at: Scene, ex
     assert sorted(at.host.root.rglob("*")) == before
 
 
-@each([name for name in EXAMPLES if name != "anthropic_loop"])
+NO_JSON = Call("write", '{"cap": "work", "path":')
+
+
+@each([name for name in EXAMPLES if name not in ("anthropic_loop", "langgraph_agent")])
 def test_arguments_that_are_no_json_do_not_end_the_work(at: Scene, example: str) -> None:
     at.grant("work")
-    ran = at.run(example, [Call("write", '{"cap": "work", "path":'), Call("read", {"cap": "work", "path": "notes.txt"}), "Done."])
+    ran = at.run(example, [NO_JSON, Call("read", {"cap": "work", "path": "notes.txt"}), "Done."])
     assert ran.said == "Done."
-    assert any(result.startswith("notes") for result in ran.results)
+    assert len(ran.results) == 2 and ran.results[1].startswith("notes")
+
+
+def test_langgraph_ends_its_run_at_arguments_that_are_no_json(at: Scene) -> None:
+    at.grant("work")
+    ran = at.run("langgraph_agent", [NO_JSON, "Done."])
+    assert ran.said == "" and len(ran.model.bodies) == 1
 
 
 @contextlib.contextmanager
@@ -203,16 +220,91 @@ def test_a_gated_call_waits_for_the_person_of_hob(at: Scene, example: str) -> No
     assert made.read_text() == "food"
 
 
-@each()
+ASK = Call("request", {"cap": "directory", "why": "to read"})
+READ = Call("read", {"cap": "directory", "path": "notes.txt"})
+
+
+@each(LOOPS)
 def test_a_request_of_the_model_gets_what_the_person_says(at: Scene, example: str) -> None:
     at.grant("work")
-    ask = Call("request", {"cap": "directory", "why": "to read more"})
-    read = Call("read", {"cap": "directory", "path": "notes.txt"})
     with answering(at, lambda request: at.granter.refuse(request, "not today")) as seen:
-        refused = at.run(example, [ask, read, "No."])
+        refused = at.run(example, [ASK, READ, "No."])
     assert refused.said == "No." and len(seen) == 1
     assert "not today" in refused.results[0] and "no-such-object" in refused.results[1]
     with answering(at, lambda request: at.granter.approve(request, uses=1)) as seen:
-        granted = at.run(example, [ask, read, read, "Yes."])
+        granted = at.run(example, [ASK, READ, READ, "Yes."])
     assert granted.said == "Yes." and len(seen) == 1
     assert "granted" in granted.results[0] and granted.results[1].startswith("notes") and "exhausted" in granted.results[2]
+
+
+def test_over_mcp_a_request_returns_at_once_and_the_model_waits_for_its_answer(at: Scene) -> None:
+    def waits(model: ScriptedModel) -> Call:
+        return Call("wait_for", json.loads(model.results()[0].partition("call wait_for ")[2]))
+
+    with answering(at, lambda request: at.granter.approve(request, uses=1)) as seen:
+        ran = at.run("mcp_client", [ASK, waits, READ, READ, "Yes."])
+    assert ran.said == "Yes." and len(seen) == 1
+    assert ran.results[2].startswith("notes") and "exhausted" in ran.results[3]
+
+
+OVERRULING = """
+import asyncio
+import hob
+from agents import Runner
+from hob import tools
+from openai_agents import CONFIG, agent_for
+
+async def main():
+    async with await hob.enter() as session:
+        agent = agent_for(await tools.of(session), {})
+        run = await Runner.run(agent, "Sum up notes.txt.", run_config=CONFIG)
+        while run.interruptions:
+            state = run.to_state()
+            for item in run.interruptions:
+                state.VERDICT
+            run = await Runner.run(agent, state, run_config=CONFIG)
+        print(run.final_output)
+
+asyncio.run(main())
+"""
+"""A program that asks nobody, and decides in the SDK."""
+
+
+def overruling(at: Scene, verdict: str) -> Path:
+    program = at.folder / "overruling.py"
+    program.write_text(OVERRULING.replace("VERDICT", verdict))
+    return program
+
+
+def test_an_approval_in_the_openai_agents_sdk_grants_nothing_the_person_of_hob_is_still_asked(at: Scene) -> None:
+    at.grant("work")
+    program = overruling(at, "approve(item, always_approve=True)")
+    with answering(at, lambda request: at.granter.refuse(request, "not today")) as seen:
+        ran = at.run("openai_agents", [ASK, READ, "Done."], program)
+    assert len(seen) == 1 and "not today" in ran.results[0] and "no-such-object" in ran.results[1]
+    # Approved for ever in the SDK: the second request asks the person of Hob as well.
+    asked: list[str] = []
+
+    def once(request: dict[str, Any]) -> None:
+        asked.append(request["id"])
+        at.granter.approve(request, uses=1)
+
+    with answering(at, once):
+        ran = at.run("openai_agents", [ASK, READ, READ, "Done."], program)
+    assert len(asked) == 1 and ran.results[1].startswith("notes") and "exhausted" in ran.results[2]
+
+
+def test_a_rejection_in_the_openai_agents_sdk_asks_nobody_and_grants_nothing(at: Scene) -> None:
+    at.grant("work")
+    ran = at.run("openai_agents", [ASK, READ, "Done."], overruling(at, "reject(item)"))
+    assert "no-such-object" in ran.results[1]
+    assert [request for request in at.granter.inbox() if request["session"] == at.session] == []
+
+
+def test_each_example_is_short_and_has_no_word_for_a_secret_on_a_command_line() -> None:
+    assert sorted(file.stem for file in HERE.glob("*.py")) == sorted(EXAMPLES)
+    for file in HERE.glob("*.py"):
+        code = file.read_text().split('"""', 2)[2]
+        lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import ", "from ", "if __name__", "asyncio.run", "#"))]
+        assert len(lines) <= 30, f"{file.name} has {len(lines)} lines"
+        assert "argv" not in code and "HOB_SECRET\"" not in code

@@ -89,7 +89,7 @@ class Function:
         raises, and waits for a person where the cap does."""
         return (await self._tools.call(self.name, arguments)).text
 
-    async def __call__(self, /, **arguments: Any) -> str:
+    async def coroutine(self, /, **arguments: Any) -> str:
         """The same, for a loop that passes each argument by its name."""
         return await self.call(arguments)
 
