@@ -89,13 +89,14 @@ test('an environment of other pins, or one that was killed before its stamp, is 
 });
 
 test('every package that is installed has its digests', () => {
-  for (const version of HERMES_VERSIONS) {
-    const text = readFileSync(join(ROOT, `packages/bridge-python/hermes/${version}.txt`), 'utf8');
+  const pins = HERMES_VERSIONS.map((version) => ({ file: `hermes/${version}.txt`, has: `==${version} ` }));
+  for (const { file, has } of [...pins, { file: 'adapters/adapters.txt', has: 'openai-agents==' }]) {
+    const text = readFileSync(join(ROOT, 'packages/bridge-python', file), 'utf8');
     const entries = text.split(/\n(?! )/).filter(Boolean);
     expect(
       entries.filter((entry) => !/^[\w.[\],-]+==\S+[^\n]* \\\n {4}--hash=sha256:[0-9a-f]{64}/.test(entry)),
     ).toEqual([]);
-    expect(text).toContain(`==${version} \\`);
+    expect(text).toContain(has);
   }
 });
 

@@ -1,6 +1,6 @@
 """An agent on LangGraph, with the tools of its session and no others. Any chat model of LangChain will do.
 
-    pip install hob-caps langgraph langchain-openai
+    pip install packages/bridge-python langgraph langchain-openai
     OPENAI_API_KEY=… HOB_URL=… python langgraph_agent.py      # asks for the secret of the session
 """
 
@@ -15,7 +15,9 @@ from langgraph.prebuilt import ToolNode, tools_condition
 
 
 def tool(each: tools.Function) -> StructuredTool:
-    return StructuredTool(name=each.name, description=each.description, args_schema=each.parameters, coroutine=each.coroutine)
+    return StructuredTool(
+        name=each.name, description=each.description, args_schema=each.parameters, coroutine=each.coroutine
+    )
 
 
 async def main() -> None:
@@ -26,8 +28,10 @@ async def main() -> None:
         async def think(state: MessagesState) -> dict:
             return {"messages": [await model.ainvoke(state["messages"])]}
 
-        graph = StateGraph(MessagesState).add_node("think", think).add_node("tools", ToolNode(held, handle_tool_errors=True))
-        graph.add_edge(START, "think").add_conditional_edges("think", tools_condition).add_edge("tools", "think")
+        graph = StateGraph(MessagesState)
+        graph.add_node("think", think).add_edge(START, "think")
+        graph.add_conditional_edges("think", tools_condition)
+        graph.add_node("tools", ToolNode(held, handle_tool_errors=True)).add_edge("tools", "think")
         done = await graph.compile().ainvoke({"messages": [("user", "Sum up notes.txt.")]})
         print(done["messages"][-1].content)
 

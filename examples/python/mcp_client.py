@@ -1,7 +1,7 @@
 """An agent with the tools of its session over MCP: the MCP SDK starts `hob mcp`, and OpenAI's model calls.
 
     pip install mcp openai
-    OPENAI_API_KEY=… HOB_URL=… HOB_SECRET_FILE=… python mcp_client.py      # `hob start` sets both of Hob
+    OPENAI_API_KEY=… HOB_URL=… HOB_SECRET_FILE=… python mcp_client.py    # `hob start` sets both of Hob
 """
 
 import asyncio
@@ -18,16 +18,22 @@ async def main() -> None:
     model = AsyncOpenAI()
     async with Client(StdioServerParameters(command="hob", args=["mcp"], env=ENTRY)) as hob:
         listed = (await hob.list_tools()).tools
-        tools = [{"type": "function", "function": {"name": each.name, "description": each.description, "parameters": each.input_schema}} for each in listed]
+        tools = [
+            dict(name=each.name, description=each.description, parameters=each.input_schema)
+            for each in listed
+        ]
+        offered: list = [{"type": "function", "function": tool} for tool in tools]
         messages: list = [{"role": "user", "content": "Sum up notes.txt."}]
         while True:
-            message = (await model.chat.completions.create(model="gpt-5.1", messages=messages, tools=tools)).choices[0].message
+            answer = await model.chat.completions.create(model="gpt-5.1", messages=messages, tools=offered)
+            message = answer.choices[0].message
             messages.append(message)
             if not message.tool_calls:
                 return print(message.content)
             for call in message.tool_calls:
                 try:
-                    text = (await hob.call_tool(call.function.name, json.loads(call.function.arguments))).content[0].text
+                    done = await hob.call_tool(call.function.name, json.loads(call.function.arguments))
+                    text = done.content[0].text
                 except ValueError:
                     text = "the arguments are not JSON"
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": text})

@@ -1,6 +1,6 @@
 """An agent on the OpenAI Agents SDK, with the tools of its session and no others.
 
-    pip install hob-caps openai-agents
+    pip install packages/bridge-python openai-agents
     OPENAI_API_KEY=… HOB_URL=… python openai_agents.py        # asks for the secret of the session
 
 A `request` of the model interrupts the run, as the SDK does for an approval, and the person who answers is
@@ -23,8 +23,9 @@ def agent_for(made: tools.Tools, answers: dict[str, str]) -> Agent:
         async def call(context, arguments: str) -> str:
             return answers.pop(context.tool_call_id, None) or await each.call(arguments)
 
-        asks = each.name == tools.REQUEST
-        return FunctionTool(each.name, each.description, each.parameters, call, strict_json_schema=False, needs_approval=asks)
+        made = FunctionTool(each.name, each.description, each.parameters, call, strict_json_schema=False)
+        made.needs_approval = each.name == tools.REQUEST
+        return made
 
     return Agent(name="worker", model="gpt-5.1", tools=[tool(each) for each in made.functions()])
 

@@ -1,6 +1,6 @@
 """An agent on OpenAI's chat completions, with the tools of its session and no others.
 
-    pip install hob-caps openai
+    pip install packages/bridge-python openai
     OPENAI_API_KEY=… HOB_URL=… python openai_loop.py          # asks for the secret of the session
 """
 
@@ -17,7 +17,9 @@ async def main() -> None:
         client = AsyncOpenAI()
         messages: list = [{"role": "user", "content": "Sum up notes.txt."}]
         while True:
-            answer = await client.chat.completions.create(model="gpt-5.1", messages=messages, tools=made.openai())
+            answer = await client.chat.completions.create(
+                model="gpt-5.1", messages=messages, tools=made.openai()
+            )
             message = answer.choices[0].message
             messages.append(message)
             if not message.tool_calls:

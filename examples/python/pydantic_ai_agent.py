@@ -1,6 +1,6 @@
 """An agent on Pydantic AI, with the tools of its session and no others. Any of its models will do.
 
-    pip install hob-caps 'pydantic-ai-slim[openai]'
+    pip install packages/bridge-python 'pydantic-ai-slim[openai]'
     OPENAI_API_KEY=… HOB_URL=… python pydantic_ai_agent.py    # asks for the secret of the session
 """
 

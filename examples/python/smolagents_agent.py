@@ -1,6 +1,6 @@
 """An agent on smolagents, with the tools of its session and `final_answer`, by which it ends.
 
-    pip install hob-caps 'smolagents[openai]'
+    pip install packages/bridge-python 'smolagents[openai]'
     OPENAI_API_KEY=… HOB_URL=… python smolagents_agent.py     # asks for the secret of the session
 
 Use its ToolCallingAgent. Its CodeAgent runs what the model writes in this process, with all that you may do.
@@ -20,8 +20,10 @@ class HobTool(Tool):
 
     def __init__(self, each: tools.Function, loop: asyncio.AbstractEventLoop) -> None:
         self.name, self.description, self.each, self.loop = each.name, each.description, each, loop
-        needed = each.parameters["required"]
-        self.inputs = {name: {"description": name, "nullable": name not in needed, **schema} for name, schema in each.parameters["properties"].items()}
+        needed, schemas = each.parameters["required"], each.parameters["properties"].items()
+        self.inputs = {
+            name: {"description": name, "nullable": name not in needed, **schema} for name, schema in schemas
+        }
         super().__init__()
 
     def forward(self, **arguments) -> str:

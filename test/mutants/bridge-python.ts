@@ -6,6 +6,38 @@ const test = (file: string): string => `packages/bridge-python/tests/${file}`;
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'py-enter-removes',
+    breaks: 'the secret of a program stays in its file',
+    file: source('entry.py'),
+    find: 'os.remove(file)',
+    replace: 'pass',
+    tests: [test('test_secret_file.py')],
+  },
+  {
+    name: 'py-enter-forgets',
+    breaks: 'a program that an agent starts finds the way into its session',
+    file: source('entry.py'),
+    find: 'os.environ.pop("HOB_URL", ""), os.environ.pop("HOB_SECRET_FILE", "")',
+    replace: 'os.environ.get("HOB_URL", ""), os.environ.get("HOB_SECRET_FILE", "")',
+    tests: [test('test_secret_file.py')],
+  },
+  {
+    name: 'py-secret-file-private',
+    breaks: 'a secret is taken from a file that others may read',
+    file: source('secret_file.py'),
+    find: 'about.st_mode & 0o077',
+    replace: 'False',
+    tests: [test('test_secret_file.py')],
+  },
+  {
+    name: 'py-functions-loose',
+    breaks: 'a loop that checks arguments refuses another cap without a word about how to ask for it',
+    file: source('tools/__init__.py'),
+    find: 'self._described(loose=True)',
+    replace: 'self._described()',
+    tests: [test('test_tools.py')],
+  },
+  {
     name: 'py-tools-warnings',
     breaks: 'a model that goes round in circles is not told so before it is stopped',
     file: source('tools/__init__.py'),

@@ -105,6 +105,26 @@ async def test_both_formats_list_the_held_petnames_as_an_argument(host: HostProc
 
 
 @needs_node
+async def test_functions_refuse_in_words_what_a_loop_lets_through_and_reach_what_is_granted_later(host: HostProcess) -> None:
+    async with entered(host, notes=FOLDER, op=OP) as (made, _s, granter, id_):
+        functions = {each.name: each for each in made.functions()}
+        assert list(functions) == made.names
+        read = functions["read"]
+        # A loop that checks arguments by itself would refuse another cap before we could say how to ask for it.
+        cap = read.parameters["properties"]["cap"]
+        assert "enum" not in cap and cap["description"].endswith(": notes")
+        assert await read.coroutine(cap="notes", path="notes.txt") == "notes\n"
+        assert await read.call('{"cap": "notes", "path": "notes.txt"}') == "notes\n"
+        assert 'request {"cap": "more"' in await read.coroutine(cap="more", path="notes.txt")
+        await granter.grant(id_, "more", "directory", uses=1)
+        assert await read.coroutine(cap="more", path="notes.txt") == "notes\n"
+        for hostile in ({"self": 1}, {"arguments": 1}, {"cap": "notes", "self": "x", "path": "notes.txt"}, {"cap": "op", "path": "a"}):
+            assert (await read.coroutine(**hostile)).startswith("refused")
+        assert (await read.call("[" * 100_000)).startswith("refused")
+        assert host.do("ran") == []
+
+
+@needs_node
 async def test_paths_that_models_write_are_taken_or_the_reply_says_what_to_write(host: HostProcess) -> None:
     async with entered(host, workspace=FOLDER) as (made, _s, _g, _i):
         plain = await made.call("entries", {"cap": "workspace"})
