@@ -18,7 +18,8 @@ const { find, setUp } = pinned({
       name: 'adapters',
       called: 'the agent frameworks of Python',
       pins: join(BRIDGE, 'adapters', 'adapters.txt'),
-      check: 'import importlib.metadata as m; [m.version(n) for n in ("openai-agents", "langgraph", "smolagents", "mcp")]',
+      check:
+        'import importlib.metadata as m; [m.version(n) for n in ("openai-agents", "langgraph", "smolagents", "mcp")]',
     },
   ],
 });
