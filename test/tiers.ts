@@ -93,6 +93,7 @@ export const deepFiles: readonly string[] = [
   'packages/host/src/programs/own-host.test.ts',
   'packages/host/src/programs/serve-workspace.test.ts',
   'packages/host/src/programs/session-flags.test.ts',
+  'packages/host/src/programs/week.test.ts',
   'packages/host/src/sessions/removal.test.ts',
   'packages/vat/src/durable/attacks.test.ts',
   'packages/vat/src/ledger/retain.test.ts',
