@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -20,8 +20,9 @@ class Call:
     arguments: Any
 
 
-Turn = str | Call | Callable[["ScriptedModel"], "str | Call"]
-"""The next answer of the model: a text, which ends the work, or a call. A function is called when it is its turn."""
+Said = str | Sequence[Call]
+Turn = str | Call | list[Call] | Callable[["ScriptedModel"], Call]
+"""The next answer of the model: a text, which ends the work, or calls. A function is called when it is its turn."""
 
 
 class ScriptedModel:
@@ -49,7 +50,8 @@ class ScriptedModel:
                 model.raw.append(f"{self.path}\n{self.headers}\n{body}")
                 model.bodies.append(json.loads(body))
                 turn = next(turns, "nothing more to say")
-                data = json.dumps(_shape(self.path)(turn(model) if callable(turn) else turn, len(model.bodies))).encode()
+                said = turn(model) if callable(turn) else turn
+                data = json.dumps(_shape(self.path)([said] if isinstance(said, Call) else said, len(model.bodies))).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
@@ -98,7 +100,7 @@ def _plain(content: Any) -> str:
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
-def _shape(path: str) -> Callable[[str | Call, int], dict[str, Any]]:
+def _shape(path: str) -> Callable[[Said, int], dict[str, Any]]:
     if path.split("?")[0].endswith("/messages"):
         return _anthropic
     return _responses if path.endswith("/responses") else _chat
@@ -108,39 +110,46 @@ def _text_of(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
-def _chat(turn: str | Call, number: int) -> dict[str, Any]:
+def _ids(turn: Said, number: int) -> list[tuple[str, Call]]:
+    """Returns the calls with their ids, which are none for a text."""
+    return [] if isinstance(turn, str) else [(f"call_{number}_{at}", call) for at, call in enumerate(turn)]
+
+
+def _chat(turn: Said, number: int) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": turn if isinstance(turn, str) else None, "refusal": None}
-    if isinstance(turn, Call):
-        function = {"name": turn.name, "arguments": _text_of(turn.arguments)}
-        message["tool_calls"] = [{"id": f"call_{number}", "type": "function", "function": function}]
+    if not isinstance(turn, str):
+        message["tool_calls"] = [
+            {"id": id_, "type": "function", "function": {"name": call.name, "arguments": _text_of(call.arguments)}}
+            for id_, call in _ids(turn, number)
+        ]
     choice = {"index": 0, "finish_reason": "stop" if isinstance(turn, str) else "tool_calls", "logprobs": None, "message": message}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     return {"id": f"chat_{number}", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice], "usage": usage}
 
 
-def _responses(turn: str | Call, number: int) -> dict[str, Any]:
+def _responses(turn: Said, number: int) -> dict[str, Any]:
     if isinstance(turn, str):
         content = [{"type": "output_text", "text": turn, "annotations": []}]
-        item: dict[str, Any] = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": content}
+        items: list[dict[str, Any]] = [{"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": content}]
     else:
-        item = {
-            "type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": turn.name,
-            "arguments": _text_of(turn.arguments), "status": "completed",
-        }  # fmt: skip
+        items = [
+            {"type": "function_call", "id": f"fc_{id_}", "call_id": id_, "name": call.name, "arguments": _text_of(call.arguments), "status": "completed"}
+            for id_, call in _ids(turn, number)
+        ]
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     return {
         "id": f"resp_{number}", "object": "response", "created_at": 1, "model": "scripted", "status": "completed", "error": None,
         "incomplete_details": None, "instructions": None, "metadata": {}, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
-        "output": [item], "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, **details},
+        "output": items, "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, **details},
     }  # fmt: skip
 
 
-def _anthropic(turn: str | Call, number: int) -> dict[str, Any]:
+def _anthropic(turn: Said, number: int) -> dict[str, Any]:
     if isinstance(turn, str):
-        block: dict[str, Any] = {"type": "text", "text": turn}
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": turn}]
     else:
-        block = {"type": "tool_use", "id": f"call_{number}", "name": turn.name, "input": turn.arguments}
+        blocks = [{"type": "tool_use", "id": id_, "name": call.name, "input": call.arguments} for id_, call in _ids(turn, number)]
     return {
-        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": "scripted", "content": [block],
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": "scripted", "content": blocks,
         "stop_reason": "end_turn" if isinstance(turn, str) else "tool_use", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
     }  # fmt: skip

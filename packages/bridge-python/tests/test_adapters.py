@@ -107,6 +107,34 @@ def at(host: HostProcess, tmp_path: Path) -> Iterator[Scene]:
         yield Scene(host, granter, tmp_path, session, secret)
 
 
+@contextlib.contextmanager
+def answering(at: Scene, answer: Callable[[dict[str, Any]], None]) -> Iterator[list[dict[str, Any]]]:
+    """A person in a thread of their own, who answers the first request."""
+    seen: list[dict[str, Any]] = []
+    over = threading.Event()
+
+    def person() -> None:
+        while not over.is_set():
+            for request in at.granter.inbox():
+                if request["session"] == at.session:
+                    seen.append(request)
+                    answer(request)
+                    return
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=person)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+
+
+ASK = Call("request", {"cap": "directory", "why": "to read"})
+READ = Call("read", {"cap": "directory", "path": "notes.txt"})
+
+
 def each(names: list[str] = EXAMPLES) -> Any:
     return pytest.mark.parametrize("example", names)
 
@@ -145,6 +173,8 @@ def test_what_is_not_held_is_refused_in_words_and_the_work_goes_on(at: Scene, ex
             revoked,
             Call("read", {"cap": "work", "path": "../../etc/passwd"}),
             Call("delete", {"cap": "work", "path": "notes.txt"}),
+            # Some loops repair names by likeness.
+            Call("wrote", {"cap": "work", "path": "made.txt", "text": "x"}),
             Call("write", {"cap": "work", "path": "made.txt"}),
             Call("write", {"cap": "work", "path": "made.txt", "text": 5}),
             Call("write", {"cap": "work", "path": "made.txt", "text": "x", "mode": "0777", "self": "x"}),
@@ -153,15 +183,29 @@ def test_what_is_not_held_is_refused_in_words_and_the_work_goes_on(at: Scene, ex
         ],
     )
     assert ran.said == "I cannot."
-    missing, ended, escapes, unknown, lacks, wrong, extra, read = ran.results
+    missing, ended, escapes, unknown, alike, lacks, wrong, extra, read = ran.results
     asks = 'request_cap {"cap":"%s"' if example == "mcp_client" else 'request {"cap": "%s"'
     assert "no-such-object" in missing and asks % "secrets" in missing
     assert "revoked" in ended and asks % "gone" in ended
     assert "PATH_ESCAPES" in escapes and str(at.host.root) not in escapes
-    assert "delete" in unknown or "no such tool" in unknown
+    ours = "there is no such tool: there are read, "
+    assert ours in unknown or "delete" in unknown
+    assert ours in alike or "wrote" in alike
     assert "text" in lacks and "text" in wrong and ("mode" in extra or "self" in extra)
     assert read.startswith("notes")
     assert sorted(at.host.root.rglob("*")) == before
+
+
+@each(LOOPS)
+def test_of_several_calls_at_once_each_gets_its_own_answer(at: Scene, example: str) -> None:
+    at.grant("work")
+    other = {"cap": "secrets", "path": "notes.txt"}
+    with answering(at, lambda request: at.granter.approve(request, uses=1)) as seen:
+        ran = at.run(example, [[Call("read", {"cap": "work", "path": "notes.txt"}), Call("read", other), ASK], READ, "Done."])
+    assert ran.said == "Done." and len(seen) == 1
+    said = "\n".join(ran.results)
+    # smolagents puts the results of one turn into one text, and the SDK of agents may answer in another order.
+    assert said.count("notes\n") + said.endswith("notes") >= 2 and 'request {"cap": "secrets"' in said and "granted" in said
 
 
 NO_JSON = Call("write", '{"cap": "work", "path":')
@@ -181,30 +225,6 @@ def test_langgraph_ends_its_run_at_arguments_that_are_no_json(at: Scene) -> None
     assert ran.said == "" and len(ran.model.bodies) == 1
 
 
-@contextlib.contextmanager
-def answering(at: Scene, answer: Callable[[dict[str, Any]], None]) -> Iterator[list[dict[str, Any]]]:
-    """A person in a thread of their own, who answers the first request."""
-    seen: list[dict[str, Any]] = []
-    over = threading.Event()
-
-    def person() -> None:
-        while not over.is_set():
-            for request in at.granter.inbox():
-                if request["session"] == at.session:
-                    seen.append(request)
-                    answer(request)
-                    return
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=person)
-    thread.start()
-    try:
-        yield seen
-    finally:
-        over.set()
-        thread.join()
-
-
 @each()
 def test_a_gated_call_waits_for_the_person_of_hob(at: Scene, example: str) -> None:
     at.grant("work", gated=["write"])
@@ -218,10 +238,6 @@ def test_a_gated_call_waits_for_the_person_of_hob(at: Scene, example: str) -> No
         ran = at.run(example, [Call("write", {"cap": "work", "path": made.name, "text": "food"}), "Written."])
     assert ran.said == "Written." and len(seen) == 1
     assert made.read_text() == "food"
-
-
-ASK = Call("request", {"cap": "directory", "why": "to read"})
-READ = Call("read", {"cap": "directory", "path": "notes.txt"})
 
 
 @each(LOOPS)
@@ -306,5 +322,5 @@ def test_each_example_is_short_and_has_no_word_for_a_secret_on_a_command_line() 
     for file in HERE.glob("*.py"):
         code = file.read_text().split('"""', 2)[2]
         lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import ", "from ", "if __name__", "asyncio.run", "#"))]
-        assert len(lines) <= 30, f"{file.name} has {len(lines)} lines"
+        assert len(lines) <= 26, f"{file.name} has {len(lines)} lines"
         assert "argv" not in code and "HOB_SECRET\"" not in code
