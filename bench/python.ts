@@ -39,7 +39,10 @@ const next = async (): Promise<string> => {
 await next();
 
 const ask =
-  (what: 'ours' | 'bare', how: 'sequential' | 'pipelined' | 'hop' | 'import' | 'needs'): Side =>
+  (
+    what: 'ours' | 'bare',
+    how: 'sequential' | 'pipelined' | 'hop' | 'offered' | 'offered-pipelined' | 'import' | 'needs',
+  ): Side =>
   async (n) => {
     client.stdin?.write(`${JSON.stringify({ what, how, n })}\n`);
     return Number(await next());
@@ -66,6 +69,21 @@ const cases: readonly Case[] = [
     peer: ask('bare', 'pipelined'),
     n: 1000,
     goal: { text: '<= 4 x bare', met: ({ ratio }) => ratio <= 4 },
+  },
+  // Through a host whose state is on disk: a call of a grant waits for its line in the ledger.
+  {
+    name: 'an offered Python object, through grant and ledger',
+    ours: ask('ours', 'offered'),
+    peer: ask('bare', 'offered'),
+    n: 200,
+    goal: { text: '<= 2.5 x bare', met: ({ ratio }) => ratio <= 2.5 },
+  },
+  {
+    name: '1,000 of those calls at once',
+    ours: ask('ours', 'offered-pipelined'),
+    peer: ask('bare', 'offered-pipelined'),
+    n: 1000,
+    goal: { text: '<= 1.5 x bare', met: ({ ratio }) => ratio <= 1.5 },
   },
   {
     name: 'import',

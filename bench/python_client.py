@@ -1,6 +1,7 @@
 """The Python side of `python.ts`: `hob` and bare `websockets` with JSON, each with a server of its own in one process.
 
-python_client.py HOB_PORT BARE_PORT, then lines `{"what": "ours" | "bare", "how": "sequential" | "pipelined" | "hop" | "import" | "needs", "n": 1000}`,
+python_client.py HOB_PORT BARE_PORT, then lines `{"what": "ours" | "bare", "how": "sequential" | "pipelined" | "hop" | "offered" |
+"offered-pipelined" | "import" | "needs", "n": 1000}`,
 each answered with nanoseconds an operation; of imports with milliseconds.
 """
 
@@ -10,8 +11,10 @@ import asyncio
 import json
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import hob
@@ -54,6 +57,26 @@ async def at_once(ping: Callable[[], Awaitable[Any]], n: int) -> None:
             assert value == SHORT
 
 
+class Echo:
+    async def ping(self, text: str) -> str:
+        """Returns its argument."""
+        return text
+
+
+@asynccontextmanager
+async def offered() -> AsyncIterator[Callable[[], Awaitable[Any]]]:
+    """An object of this process, called by an agent of this process: through a host with its state on disk, a grant,
+    and a ledger."""
+    with tempfile.TemporaryDirectory(prefix="hob-") as folder:
+        async with hob.Host(state=f"{folder}/state", sentinel=f"{folder}/sentinel") as host:
+            await host.granter.offer("echo", Echo(), reads=["ping"])
+            session = await host.granter.open_session("agent")
+            await host.granter.grant(session.id, "echo", "echo", scope="session")
+            async with await session.enter() as agent:
+                cap = agent["echo"]
+                yield lambda: E(cap).ping(text=SHORT)
+
+
 async def counted(root: Any, n: int) -> None:
     """1,000 calls at a time of an object that is not there yet."""
     for _ in range(n // 1000):
@@ -77,6 +100,8 @@ async def main() -> None:
     bare = Bare(await ws.connect(f"ws://127.0.0.1:{bare_port}", compression=None))
     root = ours.bootstrap
     pings: dict[str, Callable[[], Awaitable[Any]]] = {"ours": lambda: E(root).ping(SHORT), "bare": bare.ping}
+    serving = offered()
+    through_host = await serving.__aenter__()
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     print("ready", flush=True)
@@ -87,13 +112,18 @@ async def main() -> None:
         if how in ("import", "needs"):
             print(imported(what, how) / 1e6, flush=True)
             continue
-        if how == "sequential":
+        if what == "ours" and how == "offered":
+            await sequentially(through_host, n)
+        elif what == "ours" and how == "offered-pipelined":
+            await at_once(through_host, n)
+        elif how in ("sequential", "offered"):
             await sequentially(pings[what], n)
         elif how == "hop" and what == "ours":
             await counted(root, n)
         else:
             await at_once(pings[what], n)
         print((time.perf_counter_ns() - began) / n, flush=True)
+    await serving.__aexit__(None, None, None)
     ours.close()
     bare.reader.cancel()
     await bare.socket.close()
