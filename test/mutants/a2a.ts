@@ -203,6 +203,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: tasks,
   },
   {
+    name: 'a2a-task-received',
+    breaks: 'an answer to words about a person in danger is judged without them',
+    file: 'packages/cli/src/daemon/tasks/work.ts',
+    find: 'parts.received(session.id, text);',
+    replace: '',
+    tests: served,
+  },
+  {
     name: 'a2a-work-asks',
     breaks: 'a cap that a peer may ask for is given without a question',
     file: 'packages/cli/src/daemon/tasks/work.ts',

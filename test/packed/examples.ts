@@ -74,6 +74,7 @@ const SETTINGS: readonly Setting[] = [
   { page: 'packages/caps-shell/README.md', has: 'makeCommandCap', needs: sandbox },
   { page: 'packages/guest/README.md', has: 'guests.evaluate', needs: sandbox },
   { page: 'packages/caps-net/README.md', has: 'makeNetCap({', needs: sandbox },
+  { page: 'packages/caps-net/README.md', has: 'makeForwardCap({', needs: sandbox },
   { page: 'packages/mcp/README.md', has: 'openServer({', needs: sandbox },
   { page: HOST_PAGE, has: "host.offer('clock'", prints: /^\[ 'time' \] ws:\/\/127\.0\.0\.1:\d+\/?$/ },
   {

@@ -25,6 +25,7 @@ const [word, ...rest] = task.split(' ');
 const calls = {
   caps: () => E(session).caps(),
   read: (path) => E(E(session).cap('src')).readText(path),
+  tell: () => E(E(session).cap('say')).draft('All is well, we look at it tomorrow.').then((draft) => E(E(session).cap('say')).send(draft)).then(() => 'told'),
   edit: (path) => E(E(session).cap('edit')).write(path, 'by a worker'),
   flood: async (count) => 'x'.repeat(Number(count)),
   fail: async () => { console.error('it broke in ' + process.cwd()); process.exit(3); },
@@ -60,9 +61,13 @@ export interface TaskHomeOptions {
   readonly peers: Readonly<Record<string, object>>;
   readonly keys: Readonly<Record<string, string>>;
   readonly more?: Readonly<Record<string, string>>;
+  /** Further lines of the manifest. */
+  readonly lines?: string;
+  /** Further caps, as lines below `caps`. */
+  readonly caps?: string;
 }
 
-export async function taskHome({ peers, keys, more }: TaskHomeOptions): Promise<TaskHome> {
+export async function taskHome({ peers, keys, more, lines = '', caps = '' }: TaskHomeOptions): Promise<TaskHome> {
   const hob = hobHome('', more);
   const worker = join(hob.folder, 'worker.mjs');
   writeFileSync(worker, WORKER);
@@ -82,7 +87,7 @@ session:
     edit: { fs: project/src, can: [read, write] }
     few: { fs: project/src, can: [read], uses: 1 }
     mine: { fs: project/src, can: [read, write, remove] }
-a2a:
+${caps}${lines}a2a:
   url: ${JSON.stringify(AUDIENCE)}
   serve: true
   peers: ${JSON.stringify(listed)}

@@ -15,11 +15,17 @@ interface ServedFirewall {
   readonly firewall: CallFirewall | undefined;
   /** A cap of some session leads to this offer. */
   readonly offered: (offer: string, cap: PlannedCap) => void;
+  /**
+   * The message of somebody else that the session works on, until it is over. What the session sends meanwhile is
+   * judged with it.
+   */
+  readonly received: (session: string, text: string | undefined) => void;
 }
 
 /** The firewall that a plan asks for. `runnerOf` makes the runner of a hook. */
 export function servedFirewall({ firewall }: Plan, runnerOf: (hook: PlannedHook) => HookRunner): ServedFirewall {
-  if (firewall === undefined) return { firewall: undefined, offered: () => {} };
+  if (firewall === undefined) return { firewall: undefined, offered: () => {}, received: () => {} };
+  const messages = new Map<string, string>();
   const sensitivities = new Map<string, Sensitivity>();
   const capsOf = new Map<string, readonly string[]>();
   const hooks = (firewall.hooks ?? []).map((hook) => {
@@ -38,6 +44,7 @@ export function servedFirewall({ firewall }: Plan, runnerOf: (hook: PlannedHook)
       ...(guardrails.same_result && { sameResult: guardrails.same_result }),
     },
     sensitivity: (offer) => sensitivities.get(offer),
+    incoming: (session) => messages.get(session),
     // If two caps lead to an object, both say so.
     review: (offer) => capsOf.get(offer)?.every((cap) => review.includes(cap)) === true,
   };
@@ -48,6 +55,10 @@ export function servedFirewall({ firewall }: Plan, runnerOf: (hook: PlannedHook)
       const known = sensitivities.get(offer);
       if (known === undefined || order.indexOf(sensitivity) > order.indexOf(known))
         sensitivities.set(offer, sensitivity);
+    },
+    received(session, text) {
+      if (text === undefined) messages.delete(session);
+      else messages.set(session, text);
     },
   };
 }

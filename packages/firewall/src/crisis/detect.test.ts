@@ -90,6 +90,27 @@ test('ordinary texts are not taken for it', () => {
   expect(ordinary.filter((text) => detectCrisis(text).sensitive)).toEqual([]);
 });
 
+test('a phrase in a text that is plainly ordinary is no danger', () => {
+  for (const text of [
+    'She overdosed the recipe with salt so we ordered pizza',
+    'The crisis hotline number is on the fridge',
+    'El cuchillo jamonero lo tiene Manolo',
+    '中午一起去吃那家自杀小龙虾？哈哈老板这名字取得也太怪了',
+  ])
+    expect([text, detectCrisis(text).sensitive]).toEqual([text, false]);
+});
+
+test('a phrase counts where the text may be read either way, and among words that have nothing to do with it', () => {
+  for (const text of [
+    'He mentioned suicide in the essay',
+    'There was an overdose next door',
+    'Please update the calendar, book room four for the review, send the invoice, he took an overdose, and order lunch for the team at noon',
+    'Termin um drei, Raum vier ist gebucht, die Rechnung liegt bei, ich bring mich um, bitte den Kalender aktualisieren und Kaffee bestellen',
+    'Lunch at noon. suicide. The figures are in the second tab of the sheet',
+  ])
+    expect([text, detectCrisis(text).sensitive]).toEqual([text, true]);
+});
+
 test('ids, digests, keys and numbers are not taken for words', () => {
   const hex = fc.stringMatching(/^[0-9a-f]{16,64}$/);
   const token = fc.stringMatching(/^[A-Za-z0-9_-]{16,64}$/);

@@ -2,7 +2,7 @@
  * Measures the detector of danger on one set of texts.
  *
  * `teach.ts` names the sets that the detector learned from: their rates say how well it remembers them. The writers of
- * `eleventh` had seen neither the detector nor those texts. Each text is the argument of a message, as
+ * `twelfth` had seen neither the detector nor those texts. Each text is the argument of a message, as
  * a call of a session would carry it.
  */
 import { readFileSync } from 'node:fs';

@@ -97,7 +97,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   let judge: JudgeRunner | undefined;
   let blank = (text: string): string => text;
   let suggest: HostOptions['suggest'];
-  const { firewall, offered } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
+  const { firewall, offered, received } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
   const gate = runsGate();
   const host = await openHost({
     stateDir: state,
@@ -123,7 +123,14 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
     const pages = { ...consolePages(), ...(await servedCard(plan, secrets.value)) };
-    const doors = await servedFaces({ host, plan, machine: parts.machine, granter: granters.maker, log: log.write });
+    const doors = await servedFaces({
+      host,
+      plan,
+      machine: parts.machine,
+      granter: granters.maker,
+      received,
+      log: log.write,
+    });
     const { url } = await host.serve(port === undefined ? {} : { port }, doors.faces, pages);
     for (const one of [schedules, doors]) one.begin({ sessions, url });
     const status = statusOf(read, url);

@@ -23,6 +23,8 @@ export interface DoorParts {
   readonly machine: Machine;
   /** In whose name the caps are granted. It sees the requests of all sessions. */
   readonly granter: Far<Granter>;
+  /** Told the message that a session works on, and that it is over. */
+  readonly received: (session: string, text: string | undefined) => void;
   readonly log: (line: string) => void;
 }
 
@@ -33,7 +35,7 @@ interface TaskDoor {
 }
 
 /** Errors: `Mistake` (an agent is not on this machine), `invalid` (a key). */
-export async function taskDoor({ host, plan, machine, granter, log }: DoorParts): Promise<TaskDoor> {
+export async function taskDoor({ host, plan, machine, granter, received, log }: DoorParts): Promise<TaskDoor> {
   const { peers, url: audience } = plan.a2a ?? {};
   const rows = await rowsOf(host);
   const begun = Promise.withResolvers<Serving>();
@@ -41,7 +43,11 @@ export async function taskDoor({ host, plan, machine, granter, log }: DoorParts)
   const parts: TasksParts = {
     ...{ rows, newId, log, now: machine.now },
     open: async (task, waits) =>
-      await openTask({ ...(await begun.promise), plan, machine, watch, runTask, newName: newId, log }, task, waits),
+      await openTask(
+        { ...(await begun.promise), plan, machine, watch, runTask, received, newName: newId, log },
+        task,
+        waits,
+      ),
     async endLeft(session) {
       // It may have ended before its host did: by `hob stop`, by a person, by its deadline.
       const left = (await host.sessions()).find(({ id }) => id === session);

@@ -100,6 +100,28 @@ test('a task that lacks a cap waits with the id of its request, goes on after a 
   expect(projectFile(hob, 'd.txt')).toBe('by a worker');
 }, 120_000);
 
+test('an answer to words about a person in danger waits for a person, whatever it says itself', async () => {
+  const key = newKey();
+  const hob = await taskHome({
+    peers: { ezra: { gives: ['src', 'say'], agent: 'worker' } },
+    keys: { ezra: key },
+    lines: 'channels: { out: { outbox: project/src } }\nfirewall: { mode: observe }\n',
+    caps: '    say: { message: "out:the printer" }\n',
+  });
+  await hob.hosts();
+  const peer = await hob.peer(key);
+  // The same answer to other words goes.
+  expect(resultOf(await peer.send('tell them about lunch'))).toBe('told');
+  const waits = await peer.send('tell me how, I want to kill myself tonight');
+  expect([stateOf(waits), requestsOf(waits)]).toEqual([AUTH_REQUIRED, { requests: ['R1'] }]);
+  const { out } = await hob.run('inbox', 'R1');
+  expect(out).toMatch(/person in danger/);
+  await hob.run('refuse', 'R1');
+  await untilState(peer, waits.id, COMPLETED);
+  // The message is over with its task.
+  expect(resultOf(await peer.send('tell them about lunch'))).toBe('told');
+}, 120_000);
+
 test('a stranger, a forged and a used token are refused alike, and nothing of the request is read', async () => {
   const { hob, keys } = await fleet();
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} });

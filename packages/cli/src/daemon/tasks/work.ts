@@ -26,6 +26,8 @@ interface WorkParts {
   readonly url: string;
   readonly watch: RequestWatch;
   readonly runTask: RunTask;
+  /** Told the words that a session works on, and that it is over. */
+  readonly received: (session: string, text: string | undefined) => void;
   /** A name for a call that nobody guesses. */
   readonly newName: () => string;
   readonly log: (line: string) => void;
@@ -54,12 +56,14 @@ export async function openTask(
   return {
     session: session.id,
     async run({ call, text }, end) {
+      parts.received(session.id, text);
       if (call === undefined) return await runAgent(parts, { peer, planned, opened, text }, end);
       connection = await connect<SessionFace>(`${parts.url}/beside`, { secret: session.secret });
       return { value: toJson(await callCap(connection.bootstrap, call, { call: parts.newName(), end })) };
     },
     async end() {
       unfollow();
+      parts.received(session.id, undefined);
       connection?.close();
       await connection?.closed.catch(() => {});
       await session.end('its task is over');

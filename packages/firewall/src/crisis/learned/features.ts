@@ -4,7 +4,7 @@
  * They need no dictionary, so they are the same in all languages, and most of them outlive a slip or an ending. Each
  * feature is a number below `BUCKETS`, by a hash ("feature hashing", Weinberger et al., 2009).
  */
-export const BUCKETS: number = 1 << 17;
+export const BUCKETS: number = 1 << 20;
 
 const SHORTEST = 3;
 const LONGEST = 6;

@@ -5,16 +5,24 @@
  * classifier (logistic regression): a text is about danger if the mean of its weights is above a limit. `test/crisis`
  * has the texts that it learned from, the program that made the weights (`teach.ts`), and the texts that measure it.
  */
-import { featuresOf } from './features.ts';
+import { BUCKETS, featuresOf } from './features.ts';
 import { scoreOf } from './score.ts';
-import { BIAS, LIMIT, SCALE, WEIGHTS } from './weights.ts';
-import { windowsOf } from './windows.ts';
+import { tableFrom } from './table.ts';
+import { BIAS, LIMIT, ORDINARY, SCALE, WEIGHTS } from './weights.ts';
+import { clausesOf, windowsOf } from './windows.ts';
 
-const weights = Int8Array.from(atob(WEIGHTS), (letter) => letter.charCodeAt(0));
+const weights = tableFrom(WEIGHTS, BUCKETS);
 
 const weightOf = (feature: number): number => (weights[feature] as number) * SCALE;
 
+const score = (window: string): number => scoreOf(featuresOf(window), weightOf, BIAS);
+
 /** Whether a text that a view has folded, or a part of it that is as long as a message, is about danger. */
-export function looksLikeDanger(text: string): boolean {
-  return windowsOf(text).some((window) => scoreOf(featuresOf(window), weightOf, BIAS) > LIMIT);
-}
+export const looksLikeDanger = (text: string): boolean => windowsOf(text).some((window) => score(window) > LIMIT);
+
+/**
+ * Whether the text, and each clause of it, is like ordinary texts and not like those about danger. Clauses count by
+ * themselves, so that nothing disappears among words that have nothing to do with it.
+ */
+export const looksOrdinary = (text: string): boolean =>
+  [...windowsOf(text), ...clausesOf(text)].every((part) => score(part) <= ORDINARY);

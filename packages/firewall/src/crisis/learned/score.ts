@@ -10,6 +10,11 @@ export const FEWEST: number = 20;
  */
 export function scoreOf(features: ReadonlySet<number>, weightOf: (feature: number) => number, bias: number): number {
   let sum = 0;
-  for (const feature of features) sum += weightOf(feature);
-  return sum / Math.sqrt(Math.max(features.size, FEWEST)) + bias;
+  let known = 0;
+  for (const feature of features) {
+    const weight = weightOf(feature);
+    if (weight !== 0) known += 1;
+    sum += weight;
+  }
+  return sum / Math.sqrt(Math.max(known, FEWEST)) + bias;
 }

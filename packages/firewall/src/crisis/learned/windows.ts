@@ -20,6 +20,15 @@ export function windowsOf(text: string): readonly string[] {
   return [...sentences, ...pairs.filter(({ length }) => length <= WINDOW), ...quoted];
 }
 
+const clauseEnd = /[.!?…。！？।؟,;:،、，；()\n]+\s*|\s[-–—]\s/u;
+
+/** The clauses of a text: what stands between two signs of punctuation. */
+export const clausesOf = (text: string): readonly string[] =>
+  text
+    .split(clauseEnd)
+    .filter((clause) => clause !== '')
+    .flatMap(piecesOf);
+
 /** A sentence that is longer than a message, such as a text without full stops, in pieces that overlap. */
 function piecesOf(sentence: string): readonly string[] {
   const pieces: string[] = [];
