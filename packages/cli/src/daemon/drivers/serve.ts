@@ -123,14 +123,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
     const pages = { ...consolePages(), ...(await servedCard(plan, secrets.value)) };
-    const doors = await servedFaces({
-      host,
-      plan,
-      machine: parts.machine,
-      granter: granters.maker,
-      received,
-      log: log.write,
-    });
+    const doors = await servedFaces({ ...parts, host, granter: granters.maker, received, log: log.write });
     const { url } = await host.serve(port === undefined ? {} : { port }, doors.faces, pages);
     for (const one of [schedules, doors]) one.begin({ sessions, url });
     const status = statusOf(read, url);
