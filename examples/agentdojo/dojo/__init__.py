@@ -1,0 +1,1 @@
+"""AgentDojo through a real Hob host. See README.md beside this folder."""
