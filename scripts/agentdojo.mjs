@@ -5,7 +5,7 @@
  * Promise: an environment that `agentdojoPython` answers is complete and holds what its file says now. The set-up can be
  * killed at any moment and called by several processes at once. It never fails: it says what is lacking.
  *
- * As a program it sets up, and runs `python -m dojo`: `npm run agentdojo`.
+ * As a program it sets up, and runs `python -m dojo`, or with `--attacks` `python -m attacks`: `npm run agentdojo`.
  *
  * Plain JavaScript for Node 18.
  */
@@ -122,7 +122,9 @@ export function dojoEnvironment(env) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if ((await setUpAgentdojo()) !== undefined) process.exit(1);
-  const words = ['-m', 'dojo', ...process.argv.slice(2)];
+  const args = process.argv.slice(2);
+  const rest = args.filter((word) => word !== '--attacks');
+  const words = ['-m', rest.length < args.length ? 'attacks' : 'dojo', ...rest];
   const child = spawn(agentdojoPython().python, words, {
     cwd: DOJO,
     env: dojoEnvironment(process.env),

@@ -1,6 +1,7 @@
 /** `probe.ts NAME …`: prints those needs that this machine has, as `HOB_REQUIRE` takes them. For `.ci/run`. */
 import { NEEDS, needs } from '../test/probes.ts';
 import { setUpAdapters } from './adapters.mjs';
+import { setUpAgentdojo } from './agentdojo.mjs';
 import { AGENT_NAMES, setUpAgents } from './agents.mjs';
 import { setUpHermes } from './hermes.mjs';
 import { setUpMcpCheckers, setUpMcpServers } from './mcp-servers.mjs';
@@ -12,6 +13,7 @@ const names = process.argv.slice(2);
 if (names.includes('hermes')) await setUpHermes();
 if (names.includes('adapters')) await setUpAdapters();
 if (names.includes('sdks')) await setUpSdks();
+if (names.includes('agentdojo')) await setUpAgentdojo();
 if (names.includes('mcpServers')) await setUpMcpServers();
 if (names.includes('mcpCheckers')) await setUpMcpCheckers();
 await setUpAgents(AGENT_NAMES.filter((name) => names.includes(name)));

@@ -19,6 +19,7 @@ import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, re
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpAdapters } from './adapters.mjs';
+import { setUpAgentdojo } from './agentdojo.mjs';
 import { AGENT_NAMES, setUpAgents } from './agents.mjs';
 import { setUpHermes } from './hermes.mjs';
 import { setUpMcpCheckers, setUpMcpServers } from './mcp-servers.mjs';
@@ -58,7 +59,7 @@ async function testMost(filter) {
 async function testDeep(filter) {
   const env = { HOB_DEEP: '1' };
   if (filter.length > 0) return named(filter, env);
-  await Promise.all([setUpHermes(), setUpAdapters(), setUpSdks(), setUpMcpServers(), setUpMcpCheckers()]);
+  await Promise.all([setUpHermes(), setUpAdapters(), setUpSdks(), setUpMcpServers(), setUpMcpCheckers(), setUpAgentdojo()]);
   await setUpAgents();
   const mutants = {
     name: 'mutants of the day',
@@ -71,6 +72,7 @@ async function testDeep(filter) {
 async function named(filter, env) {
   if (filter.some((part) => /bisim|hermes/.test(part))) await setUpHermes();
   if (filter.some((part) => /examples\/tools/.test(part))) await setUpSdks();
+  if (filter.some((part) => /agentdojo/.test(part))) await setUpAgentdojo();
   if (filter.some((part) => /mcp/.test(part))) await Promise.all([setUpMcpServers(), setUpMcpCheckers()]);
   await setUpAgents(AGENT_NAMES.filter((name) => filter.some((part) => part.includes(`recipes/real/${name}`))));
   return [vitest(filter, env)];

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
 import { adaptersMissing } from '../scripts/adapters.mjs';
+import { agentdojoPython } from '../scripts/agentdojo.mjs';
 import { agentProgram } from '../scripts/agents.mjs';
 import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
 import { mcpCheckersMissing, mcpServersMissing } from '../scripts/mcp-servers.mjs';
@@ -39,6 +40,7 @@ export type Need =
   | 'hermes'
   | 'adapters'
   | 'sdks'
+  | 'agentdojo'
   | 'mcpServers'
   | 'mcpCheckers'
   | 'claude'
@@ -97,6 +99,8 @@ const probes: Record<Need, () => string | undefined> = {
   adapters: adaptersMissing,
   // The same: `examples/tools/node_modules`.
   sdks: sdksMissing,
+  // The same: `.toolchain/agentdojo-*`.
+  agentdojo: () => agentdojoPython().missing,
   // The same: `.toolchain/mcp-servers`.
   mcpServers: mcpServersMissing,
   // The same: `.toolchain/mcp-checkers`.

@@ -30,7 +30,7 @@ test('each entry of the lists is a file that is there', () => {
 
 test('npm test asks for no Hermes and no SDKs', () => {
   const asks = inTier('test').filter((file) =>
-    /requires\([^)]*'(?:hermes|sdks|mcpServers|mcpCheckers|claude|codex|opencode|gemini)'|hermesPython\(/.test(
+    /requires\([^)]*'(?:hermes|sdks|agentdojo|mcpServers|mcpCheckers|claude|codex|opencode|gemini)'|hermesPython\(/.test(
       readFileSync(file, 'utf8'),
     ),
   );

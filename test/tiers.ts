@@ -19,6 +19,7 @@ export const tiers = ['check', 'test', 'deep'] as const;
  * `serve`, `main-job`, `examples`, `commands`, `readme`.
  */
 export const deepFiles: readonly string[] = [
+  'examples/agentdojo/agentdojo.test.ts',
   'examples/demo/demo.test.ts',
   'examples/tools.test.ts',
   'packages/*/crash/*.test.ts',

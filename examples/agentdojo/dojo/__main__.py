@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import shutil
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .grants import MODES
+from .outcomes import differences, record
 from .runner import dojo, run_all
 from .suites import SUITES, VERSIONS, Pair, pairs
 from .table import Row, report
@@ -19,12 +21,25 @@ from .table import Row, report
 
 def arguments(words: Sequence[str]) -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(prog="npm run agentdojo --", description="AgentDojo through a real Hob host")
+    parser = argparse.ArgumentParser(
+        prog="npm run agentdojo --",
+        description="AgentDojo through a real Hob host",
+        epilog="--attacks [WORD …] plays the attacks that know about caps",
+    )
     parser.add_argument("--version", choices=VERSIONS, action="append", help="v1.1.2 has 629 pairs, v1.2.2 has 949")
     parser.add_argument("--suite", choices=SUITES, action="append", help="without it: travel, banking, slack")
     parser.add_argument("--mode", choices=MODES, action="append", help="without it: all four")
+    parser.add_argument(
+        "--task", type=int, action="append", metavar="N", help="the user's tasks with these numbers only"
+    )
     parser.add_argument("--all", action="store_true", help="both versions, all suites (about half an hour)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth pair only")
+    parser.add_argument(
+        "--show", action="store_true", help="name the pairs: of none the attacks that failed, else those that did not"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="write the outcomes into outcomes.json, and compare with nothing"
+    )
     parser.add_argument("--workers", type=int, default=4)
     return parser.parse_args(words)
 
@@ -39,14 +54,25 @@ def chosen(options: argparse.Namespace) -> list[Pair]:
         for suite in suites
         for attacked in (False, True)
         for pair in pairs(version, suite, attacked=attacked)
+        if options.task is None or int(pair.user.removeprefix("user_task_")) in options.task
     ]
     return found[:: options.every]
 
 
+def shown(rows: Sequence[Row]) -> list[str]:
+    """The pairs that a reader of the table asks for."""
+    lines: list[str] = []
+    for row in rows:
+        odd = row.attacked == (row.mode != "none") and row.pair.injection is not None and not row.words
+        if odd or (not row.done and row.mode in ("coarse", "ask")):
+            lines.append(
+                f"{row.mode}: {row.pair}: {'attacked' if row.attacked else 'not attacked'}, {'done' if row.done else 'not done'}"
+            )
+    return sorted(lines)
+
+
 async def main(options: argparse.Namespace) -> int:
     """Runs, and prints the table. Returns the exit code."""
-    # The path of a socket is short.
-    folder = Path(tempfile.mkdtemp(prefix="hob-dojo-"))
     begun = time.monotonic()
     wanted = chosen(options)
     modes = [mode for mode in MODES if options.mode is None or mode in options.mode]
@@ -57,22 +83,38 @@ async def main(options: argparse.Namespace) -> int:
         nonlocal count
         count += 1
         if count % 200 == 0:
-            print(f"  {count} of {len(wanted) * len(modes)} ({time.monotonic() - begun:.0f} s)", file=sys.stderr, flush=True)
+            print(
+                f"  {count} of {len(wanted) * len(modes)} ({time.monotonic() - begun:.0f} s)",
+                file=sys.stderr,
+                flush=True,
+            )
 
-    try:
-        async with dojo(folder) as made:
-            rows = await run_all(made, wanted, modes, options.workers, tell)
-            calls = await made.audit()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    rows: list[Row] = []
+    calls = 0
+    for (_, suite), own in itertools.groupby(wanted, lambda pair: (pair.version, pair.suite)):
+        # The path of a socket is short. Each suite has a host of its own.
+        folder = Path(tempfile.mkdtemp(prefix=f"hob-{suite}-"))
+        try:
+            async with dojo(folder) as made:
+                rows += await run_all(made, list(own), modes, options.workers, tell)
+                calls += await made.audit()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
     print(report(rows))
+    if options.show:
+        print("\n".join(shown(rows)))
     tried = sum(row.calls for row in rows)
     print(
         f"\n{tried} calls: {tried - sum(row.refused for row in rows)} reached a tool, {sum(row.refused for row in rows)} were refused."
-        f"\nEach was as the reference model says. The ledger verifies, and has the {calls} calls that the tools ran."
+        f"\nEach was as the reference model says. The ledgers verify, and have the {calls} calls that the tools ran."
         f"\n{time.monotonic() - begun:.0f} s"
     )
-    return 0
+    if options.record:
+        record(rows)
+        return 0
+    changed = differences(rows)
+    print("Each pair came to what outcomes.json says." if not changed else "\n".join(["CHANGED:", *changed]))
+    return 1 if changed else 0
 
 
 if __name__ == "__main__":

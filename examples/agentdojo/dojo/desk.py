@@ -11,9 +11,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from agentdojo.functions_runtime import Function, FunctionsRuntime
-
 import hob
+from agentdojo.functions_runtime import Function, FunctionsRuntime
 
 
 class Desk:
@@ -57,7 +56,9 @@ def _method(tool: Function[Any, Any]) -> Any:
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     for name, field in tool.parameters.model_fields.items():
         default = inspect.Parameter.empty if field.is_required() else field.default
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.annotation))
+        parameters.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.annotation)
+        )
     method.__name__ = method.__qualname__ = tool.name
     method.__doc__ = tool.description
     method.__annotations__ = {each.name: each.annotation for each in parameters[1:]}

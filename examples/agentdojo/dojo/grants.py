@@ -81,7 +81,9 @@ def _names_new(stage: Stage, call: Any, prompt: str) -> bool:
     drive = getattr(stage.environment(), "cloud_drive", None)
     if named != {"file_id"} or drive is None or call.args["file_id"] in drive.files:
         return False
-    return all(is_stated(value, prompt) for name, value in targets(call.function, call.args).items() if name not in named)
+    return all(
+        is_stated(value, prompt) for name, value in targets(call.function, call.args).items() if name not in named
+    )
 
 
 def _bounds(call: Any, prompt: str, free: frozenset[str] = frozenset()) -> dict[str, Bound]:

@@ -97,7 +97,11 @@ def _send_and_delete_largest(environment: Any) -> list[FunctionCall]:
 
 def _phish(environment: Any) -> list[FunctionCall]:
     own = environment.inbox.account_email
-    today = [each for each in environment.calendar.events.values() if each.start_time.date() == environment.calendar.current_day]
+    today = [
+        each
+        for each in environment.calendar.events.values()
+        if each.start_time.date() == environment.calendar.current_day
+    ]
     others = dict.fromkeys(email for event in today for email in event.participants if email != own)
     return [
         _call("get_day_calendar_events", day=environment.calendar.current_day.isoformat()),

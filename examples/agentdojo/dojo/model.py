@@ -50,7 +50,9 @@ class Grant:
 class Account:
     """A grant with what is left of it."""
 
-    def __init__(self, grant: Grant, names: Mapping[str, Mapping[str, str]], makes: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(
+        self, grant: Grant, names: Mapping[str, Mapping[str, str]], makes: Mapping[str, Mapping[str, str]]
+    ) -> None:
         self.grant = grant
         self.left = grant.uses
         self.made: set[tuple[str, Any]] = set()
@@ -92,6 +94,8 @@ def within_fields(bounds: Mapping[str, Bound], arguments: Mapping[str, Any]) -> 
 
 def within(bound: Bound, there: bool, value: Any) -> bool:
     """Whether a value, or the absence of one, fits a bound."""
+    if "min" in bound and "max" in bound:
+        return within({"min": bound["min"]}, there, value) and within({"max": bound["max"]}, there, value)
     ((kind, of),) = bound.items()
     match kind:
         case "any":
@@ -118,7 +122,12 @@ def same(one: Any, other: Any) -> bool:
         return one == other
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, Sequence) and isinstance(other, Sequence) and not isinstance(one, str) and not isinstance(other, str):
+    if (
+        isinstance(one, Sequence)
+        and isinstance(other, Sequence)
+        and not isinstance(one, str)
+        and not isinstance(other, str)
+    ):
         return len(one) == len(other) and all(map(same, one, other))
     return type(one) is type(other) and bool(one == other)
 
@@ -126,7 +135,11 @@ def same(one: Any, other: Any) -> bool:
 @cache
 def _hidden() -> str:
     """The characters that no hole takes: line breaks, controls, and those that a person does not see."""
-    bad = (chr(n) for n in range(sys.maxunicode + 1) if unicodedata.category(chr(n)) in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
+    bad = (
+        chr(n)
+        for n in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(n)) in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
+    )
     return re.escape("".join(bad))
 
 

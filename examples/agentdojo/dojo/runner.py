@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, AsyncIterator
 
 import hob
+from agentdojo.task_suite.load_suites import get_suite
 from hob import E
 
 from .agent import RAN, Attempt, Obedient
@@ -18,7 +19,7 @@ from .desk import Desk, desk_of
 from .grants import grants_of
 from .model import Account, Grant
 from .people import Always, Faultless, Inbox, Person
-from .suites import Pair, Stage, get_suite
+from .suites import Pair, Stage
 from .table import Row
 from .tools import CLASSES, EFFECTS, effects_of
 
@@ -73,7 +74,7 @@ class Dojo:
         name, desk = await self.desk(stage.pair.suite, seat)
         desk._sit(stage.environment())
         grants = grants_of(stage, mode)
-        person: Person = Faultless(stage) if mode == "ask" else Always(False)
+        person: Person = Faultless(stage, grants) if mode == "ask" else Always(False)
         async with self.session(name, grants, person) as (id_, session):
             check = Check(str(stage.pair), grants, self.inbox.asked[id_])
             played = await Obedient(session, grants, check).play(stage.wanted, stage.attack)
@@ -110,7 +111,7 @@ class Dojo:
                     grants[line["grant"]] = line["session"]
                 elif line["k"] == "call":
                     written[grants[line["grant"]]].append(line["method"])
-                elif line["k"] == "deny":
+                elif line["k"] == "deny" and line["session"] in self.seen:
                     # A call that waits is a line already. Its refusal is the next one of this session.
                     written[line["session"]].pop()
         for session, methods in self.seen.items():
@@ -132,7 +133,7 @@ class Check:
     def __call__(self, attempt: Attempt) -> None:
         account = self._accounts[attempt.petname]
         must = account.decide(attempt.method, attempt.arguments)
-        answers = [yes for _, _, yes in self._asked[self._known :]]
+        answers = [yes for _, yes in self._asked[self._known :]]
         self._known += len(answers)
         if attempt.by_attacker:
             self.asked_by_attacker += len(answers)
@@ -164,6 +165,9 @@ async def dojo(folder: Path) -> AsyncIterator[Dojo]:
         made = Dojo(host)
         try:
             yield made
+        except* hob.Disconnected:
+            code, why = await host.ended()
+            raise hob.Unavailable(f"the host was lost: {code} {why}") from None
         finally:
             await made.inbox.close()
 

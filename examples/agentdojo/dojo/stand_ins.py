@@ -13,7 +13,9 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-LEFT_OUT = frozenset({"anthropic", "cohere", "google", "langchain", "openai", "requests", "torch", "transformers", "vertexai"})
+LEFT_OUT = frozenset(
+    {"anthropic", "cohere", "google", "langchain", "openai", "requests", "torch", "transformers", "vertexai"}
+)
 
 
 class _Named(type):

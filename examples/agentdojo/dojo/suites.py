@@ -10,22 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import stand_ins
-
-stand_ins.install()
-
-import yaml  # noqa: E402
-from agentdojo.agent_pipeline.base_pipeline_element import BasePipelineElement  # noqa: E402
-from agentdojo.attacks.base_attacks import FixedJailbreakAttack  # noqa: E402
-from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime  # noqa: E402
-from agentdojo.task_suite import task_suite as _task_suite  # noqa: E402
-from agentdojo.task_suite.load_suites import get_suite  # noqa: E402
-from agentdojo.types import (  # noqa: E402
+import yaml
+from agentdojo.agent_pipeline.base_pipeline_element import BasePipelineElement
+from agentdojo.attacks.base_attacks import FixedJailbreakAttack
+from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
+from agentdojo.task_suite import task_suite as _task_suite
+from agentdojo.task_suite.load_suites import get_suite
+from agentdojo.types import (
     ChatAssistantMessage,
     text_content_block_from_string,
 )
 
-from .missing_scripts import WORKSPACE  # noqa: E402
+from .missing_scripts import WORKSPACE
 
 VERSIONS: Final = ("v1.1.2", "v1.2.2")
 SUITES: Final = ("workspace", "travel", "banking", "slack")
@@ -40,7 +36,7 @@ if hasattr(yaml, "CSafeLoader"):
         def __getattr__(self, name: str) -> Any:
             return getattr(yaml, name)
 
-    _task_suite.yaml = _Quick()  # type: ignore[assignment]
+    _task_suite.yaml = _Quick()
 
 Calls = Sequence[FunctionCall]
 
@@ -70,7 +66,7 @@ def pairs(version: str, suite: str, *, attacked: bool = True) -> Iterator[Pair]:
 
 @functools.cache
 def _attack(version: str, suite: str) -> FixedJailbreakAttack:
-    return FixedJailbreakAttack(f"{MARKER} {{goal}}", get_suite(version, suite), None)  # type: ignore[arg-type]
+    return FixedJailbreakAttack(f"{MARKER} {{goal}}", get_suite(version, suite), None)
 
 
 class Stage:
@@ -131,10 +127,17 @@ class _Played(BasePipelineElement):
         self._words = words
 
     def query(
-        self, query: str, runtime: FunctionsRuntime, env: Any = None, messages: Sequence[Any] = (), extra_args: Any = None
+        self,
+        query: str,
+        runtime: FunctionsRuntime,
+        env: Any = None,
+        messages: Sequence[Any] = (),
+        extra_args: Any = None,
     ) -> tuple[str, FunctionsRuntime, Any, Sequence[Any], dict[str, Any]]:
         empty = [text_content_block_from_string("")]
-        said: list[Any] = [ChatAssistantMessage(role="assistant", tool_calls=[call], content=empty) for call in self._ran]
+        said: list[Any] = [
+            ChatAssistantMessage(role="assistant", tool_calls=[call], content=empty) for call in self._ran
+        ]
         last = [text_content_block_from_string(self._words)]
         said.append(ChatAssistantMessage(role="assistant", tool_calls=None, content=last))
         return query, runtime, self._environment, [*messages, *said], extra_args or {}

@@ -42,7 +42,10 @@ def _table(version: str, modes: Iterable[str], rows: Sequence[Row]) -> list[str]
     attacked = [row for row in rows if row.pair.injection is not None]
     count = Counter(row.pair.suite for row in attacked if row.mode == attacked[0].mode) if attacked else Counter()
     names = " | ".join(f"{suite} {count[suite]}" for suite in suites)
-    lines = [f"\n{version}: attacks that reached their goal", f"| grants | {names} | all | without words | task done | not attacked |"]
+    lines = [
+        f"\n{version}: attacks that reached their goal",
+        f"| grants | {names} | all | without words | task done | not attacked |",
+    ]
     for mode in modes:
         own = [row for row in attacked if row.mode == mode]
         calm = [row for row in rows if row.mode == mode and row.pair.injection is None]
