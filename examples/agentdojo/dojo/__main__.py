@@ -98,6 +98,8 @@ async def main(options: argparse.Namespace) -> int:
             async with dojo(folder) as made:
                 rows += await run_all(made, list(own), modes, options.workers, tell)
                 calls += await made.audit()
+            if options.record:
+                record(rows)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     print(report(rows))
@@ -110,7 +112,6 @@ async def main(options: argparse.Namespace) -> int:
         f"\n{time.monotonic() - begun:.0f} s"
     )
     if options.record:
-        record(rows)
         return 0
     changed = differences(rows)
     print("Each pair came to what outcomes.json says." if not changed else "\n".join(["CHANGED:", *changed]))

@@ -16,9 +16,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 Bound = Mapping[str, Any]
+_HIDDEN: Final = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True)
@@ -134,13 +135,11 @@ def same(one: Any, other: Any) -> bool:
 
 @cache
 def _hidden() -> str:
-    """The characters that no hole takes: line breaks, controls, and those that a person does not see."""
-    bad = (
-        chr(n)
-        for n in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(n)) in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
-    )
-    return re.escape("".join(bad))
+    """The characters that no hole takes, as ranges: line breaks, controls, and those that a person does not see."""
+    bad = [n for n in range(sys.maxunicode + 1) if unicodedata.category(chr(n)) in _HIDDEN]
+    starts = [n for n, before in zip(bad, [-2, *bad], strict=False) if n != before + 1]
+    ends = [n for n, after in zip(bad, [*bad[1:], -2], strict=True) if n != after - 1]
+    return "".join(f"\\U{start:08x}-\\U{end:08x}" for start, end in zip(starts, ends, strict=True))
 
 
 @cache
