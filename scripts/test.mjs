@@ -59,7 +59,14 @@ async function testMost(filter) {
 async function testDeep(filter) {
   const env = { HOB_DEEP: '1' };
   if (filter.length > 0) return named(filter, env);
-  await Promise.all([setUpHermes(), setUpAdapters(), setUpSdks(), setUpMcpServers(), setUpMcpCheckers(), setUpAgentdojo()]);
+  await Promise.all([
+    setUpHermes(),
+    setUpAdapters(),
+    setUpSdks(),
+    setUpMcpServers(),
+    setUpMcpCheckers(),
+    setUpAgentdojo(),
+  ]);
   await setUpAgents();
   const mutants = {
     name: 'mutants of the day',
