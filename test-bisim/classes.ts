@@ -11,6 +11,7 @@
  * | `unexplained` | any other difference. Must be 0 |
  */
 import { agreement } from './agreed.ts';
+import { masked } from './masked.ts';
 import type { Row } from './rows/row.ts';
 
 export type Class = 'equal' | 'hermes-escape' | 'hermes-overblock' | 'agreed' | 'cap-escape' | 'unexplained';
@@ -50,7 +51,7 @@ export const isReal = ({ row, plain }: Played): boolean =>
   row.kind === 'destructive' || row.kind === 'reads' ? plain.effects.length > 0 : plain.effects.length === 0;
 /** The program started, whatever it then did. */
 export const started = ({ cap }: Played): boolean => cap.code === undefined;
-export const equalInside = ({ plain, cap }: Played): boolean => same(plain.inside, cap.inside);
+export const equalInside = ({ row, plain, cap }: Played): boolean => sameTrees(row, plain, cap);
 /** Ended as under plain bash, with the same tree. */
 export const worked = (played: Played): boolean =>
   started(played) && played.cap.status === played.plain.status && equalInside(played);
@@ -77,11 +78,18 @@ export function judge(played: Played): Judged {
       ? say('equal')
       : say('hermes-overblock', hermes.why);
   if (plain.effects.length > 0) return differs('Hermes ran it, and it had no effect');
-  if (!same(hermes.inside, cap.inside)) return differs('the trees inside differ');
+  if (!sameTrees(played.row, hermes, cap)) return differs('the trees inside differ');
   if (hermes.status !== cap.status) return differs(`the status differs: ${hermes.status} and ${cap.status}`);
-  if (shown(hermes.output) !== shown(cap.output)) return differs('the output differs');
+  const { steps } = played.row;
+  if (shown(masked(hermes.output, steps)) !== shown(masked(cap.output, steps))) return differs('the output differs');
   return say('equal');
 }
+
+/** Names of temporary files are others in each world. */
+const sameTrees = ({ steps }: Row, a: Observed, b: Observed): boolean => {
+  const [one, other] = [a, b].map(({ inside }) => inside.map((line) => masked(line, steps)).sort());
+  return same(one as readonly string[], other as readonly string[]);
+};
 
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((line, n) => line === b[n]);

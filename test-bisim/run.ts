@@ -1,23 +1,35 @@
 /**
- * `npm run bisim [-- --hermes VERSION --family TEXT --part K/N --every N --sequences N --seed N --out DIR --resume --play FILE --mutants]`:
+ * `npm run bisim [-- --hermes VERSION --family TEXT --part K/N --every N --sequences N --seed N --out DIR --resume --rows FILE --json FILE --play FILE --mutants]`:
  * plays every row in the worlds, and generated sequences, and reports.
  *
  * It says how far it is. Interrupted, it leaves nothing but DIR, and goes on from there with `--resume`.
  *
  * Exits 1 for a cap-escape, an unexplained difference, or where fewer than 99 % of the programs start or of the benign commands work. DIR
  * (`.hob/bisim`) gets `report.json`, `rows.json` and each counterexample as a script.
+ *
+ * `--rows FILE` plays the rows of a file (`rows/foreign.ts`) and nothing else. `--json FILE` has the report and each row.
  */
 import '../bench/lockdown.ts';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hermesPython, setUpHermes } from '../scripts/hermes.mjs';
-import { commandLine } from '../test/command.ts';
+import { atLeast, commandLine, partOf } from '../test/command.ts';
 import type { Judged } from './classes.ts';
 import { classesWithout, LEFT_OUT } from './left-out.ts';
 import { patternRows, patterns } from './patterns.ts';
 import { isThere, openWorlds, type Worlds } from './play.ts';
 import { reportOf, tableOf } from './report.ts';
 import { tables } from './rows/all.ts';
+import { foreignRows } from './rows/foreign.ts';
 import type { Row } from './rows/row.ts';
 import { exitOnSignals, scratch, sweep } from './scratch.ts';
 import { readScript, readSequence, writeScripts } from './scripts.ts';
@@ -28,24 +40,28 @@ const values = commandLine('npm run bisim --')
   .description('Plays every row in the worlds, and generated sequences, and reports.')
   .option('--hermes <version>', 'compared with', '0.19.0')
   .option('--family <text>', 'rows of this family', '')
-  .option('--part <k/n>', 'one part of so many', '0/1')
+  .option('--part <k/n>', 'one part of so many', partOf, { part: 0, of: 1 })
   .option('--out <dir>', 'where the report goes', join('.hob', 'bisim'))
+  .option('--rows <file>', 'plays the rows of this file alone')
+  .option('--json <file>', 'gets the report and the rows that were played')
   .option('--play <file>', 'plays one script')
-  .option('--every <n>', 'one row of so many', '1')
-  .option('--sequences <n>', 'so many of each family', '25')
-  .option('--seed <n>', 'of the sequences', '13')
+  .option('--every <n>', 'one row of so many', atLeast(1), 1)
+  .option('--sequences <n>', 'so many of each family', atLeast(0), 25)
+  .option('--seed <n>', 'of the sequences', atLeast(0), 13)
   .option('--mutants', 'leaves mechanisms out')
   .option('--resume', 'goes on where it was interrupted')
   .parse()
   .opts<{
     hermes: string;
     family: string;
-    part: string;
+    part: { readonly part: number; readonly of: number };
     out: string;
+    rows?: string;
+    json?: string;
     play?: string;
-    every: string;
-    sequences: string;
-    seed: string;
+    every: number;
+    sequences: number;
+    seed: number;
     mutants?: boolean;
     resume?: boolean;
   }>();
@@ -59,6 +75,17 @@ process.exitCode = await main();
 if (process.connected) process.disconnect();
 
 async function main(): Promise<number> {
+  let given: readonly Row[] | undefined;
+  try {
+    given = values.rows === undefined ? undefined : foreignRows(readFileSync(fromHere(values.rows), 'utf8'));
+    if (values.play !== undefined) accessSync(fromHere(values.play));
+  } catch (error) {
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    process.stderr.write(
+      `bisim: ${values.rows ?? values.play}: ${code === 'ENOENT' ? 'there is no such file' : message}\n`,
+    );
+    return 2;
+  }
   await setUpHermes();
   const { python, missing } = hermesPython(values.hermes);
   if (python === undefined) {
@@ -67,7 +94,7 @@ async function main(): Promise<number> {
   }
   sweep();
   const folder = resolve(values.out);
-  const script = values.play === undefined ? undefined : resolve(process.env['INIT_CWD'] ?? '.', values.play);
+  const script = values.play === undefined ? undefined : fromHere(values.play);
   // Before there are other vats.
   const played = await withVerdicts(values.hermes, async (families) => {
     if (script !== undefined) return await playSequence(families, script);
@@ -79,10 +106,11 @@ async function main(): Promise<number> {
     if (script !== undefined)
       return (await playSequence(ofWorlds(worlds), script)) ?? (await playScript(worlds, script));
     if (values.mutants) return await playMutants(worlds, python);
-    const found = await patterns(worlds.hermes, python);
-    const [part = 0, of = 1] = values.part.split('/').map(Number);
-    const rows = [...tables(worlds.machine, worlds.port, worlds.mark), ...patternRows(found)].filter(
-      ({ family }, n) => family.includes(values.family) && n % of === part && n % Number(values.every) === 0,
+    const found = given === undefined ? await patterns(worlds.hermes, python) : [];
+    const { part, of } = values.part;
+    const all = given ?? [...tables(worlds.machine, worlds.port, worlds.mark), ...patternRows(found)];
+    const rows = all.filter(
+      ({ family }, n) => family.includes(values.family) && n % of === part && n % values.every === 0,
     );
     mkdirSync(folder, { recursive: true });
     const judged = await playAll(worlds, rows, join(folder, PART));
@@ -99,6 +127,8 @@ async function main(): Promise<number> {
     );
     rmSync(join(folder, PART), { force: true });
     writeFileSync(join(folder, 'rows.json'), judged.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    if (values.json !== undefined)
+      writeFileSync(fromHere(values.json), `${JSON.stringify({ ...report, skipped, played: judged }, null, 1)}\n`);
     const scripts = writeScripts(join(folder, 'counterexamples'), judged);
     process.stdout.write(`${tableOf(report)}\n`);
     process.stdout.write(
@@ -115,6 +145,11 @@ async function main(): Promise<number> {
   } finally {
     await worlds.close();
   }
+}
+
+/** The folder in which `npm run` was typed. */
+function fromHere(file: string): string {
+  return resolve(process.env['INIT_CWD'] ?? '.', file);
 }
 
 /** How many rows each program that is not here keeps from being played. */
@@ -182,7 +217,7 @@ function progress(what: string, of: number): () => void {
 
 /** Those that `--family` names. */
 async function playAllOf(families: readonly Family[]): Promise<readonly Played[]> {
-  const settings = { seed: Number(values.seed), numRuns: Number(values.sequences) };
+  const settings = { seed: values.seed, numRuns: values.rows === undefined ? values.sequences : 0 };
   const all: Played[] = [];
   for (const family of families) {
     if (!family.name.includes(values.family) || settings.numRuns === 0) continue;
