@@ -132,3 +132,24 @@ test('equal data has the same digest and other data another; objects and promise
   const others = [{ ...base, cap: ['g002', 'notes', 1] }, { ...base, cap: ['g001', 'notes', 2] }, { ...base, method: 'append' }, { ...base, data: ['b'] }, { ...base, files: [['a', 'v2']] as const }, { ...base, files: [['a', undefined]] as const }, { ...base, files: [] }]; // biome-ignore format: one line
   expect(new Set([base, ...others].map(digestOf)).size).toBe(others.length + 1);
 });
+
+test('an agent’s terms leave out no row without saying so, and show a template to its end', async () => {
+  await inTurn(() => {
+    const is = { is: 1 };
+    const args = Object.fromEntries([...Array.from({ length: 30 }, (_, n) => [`a${n}`, is]), ['to', { any: true }]]);
+    const rows = termRows({ where: { send: args }, mount: true, level: 'high' } as never);
+    expect(rows).toContainEqual(['and', '14 more arguments, which are not shown']);
+    expect(rows).toContainEqual(['mount', 'it may be mounted in a sandbox']);
+    expect(rows).toContainEqual(['goes on without a person', 'calls of high risk at the most']);
+    // Nine arguments all fit.
+    const nine = Object.fromEntries([...Array.from({ length: 8 }, (_, n) => [`a${n}`, is]), ['to', { any: true }]]);
+    expect(termRows({ where: { send: nine } } as never)).toContainEqual(['send, to', 'anything']);
+    const like = `${'Dear Ann, '.repeat(60)}{x:(?s).*}`;
+    const [, row] = termRows({ where: { send: { text: { like } } } } as never);
+    expect(row?.[1]).toBe(`a text like “${like}”`);
+    const fields = { 'to only 5; text': { any: true as const } };
+    expect(termRows({ where: { send: { 0: { fields } } } } as never)[1]?.[1]).toBe(
+      'only the fields “to only 5; text” anything',
+    );
+  });
+});

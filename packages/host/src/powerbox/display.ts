@@ -13,6 +13,10 @@ import { escaped, flagsOf, quoted, safeText } from '../text/safe-text.ts';
 
 const longestValue = 400;
 const mostRows = 24;
+/** The other rows of terms are never left out: there are 7. */
+const mostBounds = mostRows - 7;
+/** As long as a template may be: a hole at its end lets as much through as one at its beginning. */
+const longestTemplate = 1_000;
 const longestArgs = 100_000;
 
 export type Rows = readonly (readonly [name: string, value: string])[];
@@ -207,23 +211,29 @@ const listText = (list: readonly string[], most = 12): string => {
 export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
   const rows: (readonly [string, string])[] = [['how often, how long', termText(terms, wall)]];
   if (terms.methods !== undefined) rows.push(['methods', listText(terms.methods)]);
-  for (const [method, positions] of Object.entries(terms.where ?? {}).slice(0, mostRows))
-    for (const [at, bound] of Object.entries(positions).slice(0, 8))
-      rows.push([`${methodText(method)}, ${argumentText(at)}`, boundText(bound as Bound)]);
+  const bounds = Object.entries(terms.where ?? {}).flatMap(([method, args]) =>
+    Object.entries(args).map(([at, bound]) => [method, at, bound as Bound] as const),
+  );
+  for (const [method, at, bound] of bounds.slice(0, mostBounds))
+    rows.push([`${methodText(method)}, ${argumentText(at)}`, boundText(bound)]);
+  if (bounds.length > mostBounds) rows.push(['and', `${bounds.length - mostBounds} more arguments, which are not shown`]);
   if (terms.audited === true) rows.push(['ledger', 'each outcome is a line']);
   if (terms.personOnly === true) rows.push(['answered by', 'a person alone: no judge sees what waits']);
   if (terms.level !== undefined) rows.push(['goes on without a person', `calls of ${terms.level} risk at the most`]);
   if (terms.mount === true) rows.push(['mount', 'it may be mounted in a sandbox']);
-  return rows.slice(0, mostRows);
+  return rows;
 }
 
 /** An argument is named by its position, from 0, or by its name. */
 const argumentText = (at: string): string => (/^\d+$/.test(at) ? `argument ${Number(at) + 1}` : safeText(at, 64).text);
 
+/** A name that could be read as a bound is between quotes. */
+const fieldText = (key: string): string => (/^[\w$-]{1,64}$/.test(key) ? key : quoted(key, 64));
+
 /** No other fields may be there. */
 function fieldsText(fields: Readonly<Record<string, Bound>>): string {
   const all = Object.entries(fields);
-  const shown = all.slice(0, 8).map(([key, bound]) => `${safeText(key, 64).text} ${boundText(bound)}`);
+  const shown = all.slice(0, 8).map(([key, bound]) => `${fieldText(key)} ${boundText(bound)}`);
   const more = all.length > 8 ? `, and ${all.length - 8} more fields` : '';
   return `only the fields ${shown.join('; ')}${more}`;
 }
@@ -233,7 +243,7 @@ function boundText(bound: Bound): string {
   if ('oneOf' in bound) return `one of ${valueText(bound.oneOf, 200)}`;
   if ('any' in bound) return 'anything';
   if ('beneath' in bound) return `only a path beneath ${quoted(`/${bound.beneath.join('/')}`, 200)}`;
-  if ('like' in bound) return `a text like ${quoted(bound.like, 200)}`;
+  if ('like' in bound) return `a text like ${quoted(bound.like, longestTemplate)}`;
   if ('optional' in bound) return `${boundText(bound.optional)}, or left out`;
   if ('fields' in bound) return fieldsText(bound.fields);
   return `from ${bound.min ?? 'any'} to ${bound.max ?? 'any'}`;

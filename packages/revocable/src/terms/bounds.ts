@@ -9,7 +9,7 @@
  */
 import { CapError, isReference } from '@hob/vat';
 import { frozenData } from '@hob/vat/forwarder';
-import { checkTemplate, isLike } from './like.ts';
+import { checkTemplate, isLike, largestTemplates } from './like.ts';
 
 /** The values that an argument may have. */
 export type Bound =
@@ -54,9 +54,10 @@ export function readBounds(given: GivenBounds): Bounds {
   const shape = 'where is a record such as {pay: {0: {is: "alice"}, 1: {max: 50}}} or {pay: {to: {is: "alice"}}}';
   if (!isRecord(where) || Object.keys(where).length === 0) return refuse(shape);
   const read: Record<string, Readonly<Record<number, Bound>>> = {};
+  const room = { left: largestTemplates };
   for (const [method, args] of Object.entries(where)) {
     if (method === '' || !isRecord(args) || Object.keys(args).length === 0) return refuse(shape);
-    for (const bound of Object.values(args)) checkBound(bound);
+    for (const bound of Object.values(args)) checkBound(bound, room);
     const positions = Object.keys(args).filter(isPosition).length;
     if (positions !== 0 && positions !== Object.keys(args).length)
       refuse(`"${method.slice(0, 64)}" has positions and names: give each argument by its position, or all by name`);
@@ -73,7 +74,7 @@ export function readBounds(given: GivenBounds): Bounds {
 
 const DEEPEST = 8;
 
-function checkBound(bound: unknown, depth = 0): void {
+function checkBound(bound: unknown, room: { left: number }, depth = 0): void {
   const shape =
     'a bound is {is: …}, {oneOf: […]}, {min: …, max: …}, {beneath: [name, …]}, {like: "… {name} …"}, ' +
     '{fields: {name: bound}}, {optional: bound} or {any: true}';
@@ -93,12 +94,12 @@ function checkBound(bound: unknown, depth = 0): void {
         refuse('beneath is a list of the names of a path, without /, . and ..');
       return;
     case 'like':
-      return checkTemplate(bound['like']);
+      return checkTemplate(bound['like'], room);
     case 'optional':
-      return checkBound(bound['optional'], depth + 1);
+      return checkBound(bound['optional'], room, depth + 1);
     case 'fields':
       if (!isRecord(bound['fields'])) return refuse('fields is a record of bounds');
-      for (const field of Object.values(bound['fields'])) checkBound(field, depth + 1);
+      for (const field of Object.values(bound['fields'])) checkBound(field, room, depth + 1);
       return;
     case 'min':
     case 'max':

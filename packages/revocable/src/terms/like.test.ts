@@ -167,3 +167,57 @@ test('the arguments of a method are bound by name: it takes one record with thes
   expect(readBounds({ send: { to: { is: 'ann' } } })).toEqual({ send: { 0: { fields: { to: { is: 'ann' } } } } });
   expect(() => readBounds({ send: { 0: { is: 1 }, to: { is: 'ann' } } })).toThrowError(/positions and names/);
 });
+
+test('a pattern does not quote what stands outside its hole', () => {
+  // Alone each of them is a pattern. Together they would quote " to ann " and let any word stand for all of it.
+  expect(() => like('{a:x|\\Q} to ann {b:\\Q\\E|[a-z]+}')).toThrowError(/\\Q/);
+  expect(() => like('{a:\\\\\\Q}')).toThrowError(/\\Q/);
+  expect(taken('{a:\\\\Q+}', '\\QQ')).toBe(true);
+  expect(taken('{a:\\{+}}', '{{')).toBe(false);
+});
+
+test('a hole takes no character that a screen does not show', () => {
+  const unseen = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]/u;
+  const space = /[\p{Zs}]/u;
+  const hidden: string[] = [];
+  for (let code = 0; code <= 0x10_ff_ff; code += 1) {
+    const char = String.fromCodePoint(code);
+    if (unseen.test(char) && !space.test(char) && !/\p{Co}|\p{Cn}/u.test(char)) hidden.push(char);
+  }
+  expect(hidden.length).toBeGreaterThan(2_000);
+  const bounds = like('Dinner at {place}');
+  const passed = hidden.filter((char) => {
+    try {
+      checkBounds(bounds, 'say', [`Dinner at a${char}b`]);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  expect(passed.map((char) => char.codePointAt(0)?.toString(16))).toEqual([]);
+});
+
+test('templates that take long to compile or to compare are refused before that', () => {
+  const quickly = (work: () => void): void => {
+    const start = performance.now();
+    work();
+    // The guard takes less than a tenth of this; without it each of these takes many times as long.
+    expect(performance.now() - start).toBeLessThan(5_000);
+  };
+  const many = Array.from({ length: 110 }, () => 'x{1000}').join('');
+  quickly(() => {
+    for (const pattern of [many, '(?:x{30}){30}', '(x{1,30}[)]){30}', 'x{99999999999999999999}'])
+      expect(() => like(`{a:${pattern}}`)).toThrowError(/too large|no RE2/);
+    // Each of them alone is small enough. An agent could ask for as many as a message holds.
+    const fields = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, n) => [`f${n}`, { like: '{a:x{1000}}{b:\\pL{900}}' }]),
+    );
+    expect(() => readBounds({ say: { 0: { fields } } })).toThrowError(/too large together/);
+  });
+  expect(taken('from {ip:(?:[0-9]{1,3}\\.){3}[0-9]{1,3}}', 'from 127.0.0.1')).toBe(true);
+  expect(taken('{dash:\\x{2013}+}', '–')).toBe(true);
+  const text = Array.from({ length: 100_000 }, (_, n) => 'ab'[(n * n + (n >> 3)) % 2]).join('');
+  quickly(() => {
+    for (let n = 0; n < 3; n += 1) expect(taken('{a:[\\pL]*a[\\pL]{990}}c', text)).toBe(false);
+  });
+});
