@@ -26,6 +26,14 @@ const netTests = ['packages/cli/src/plan/http.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'cli-check-bounds',
+    breaks: 'a template that is none passes the check, and each session that has it fails to open',
+    file: 'packages/cli/src/drivers/layers.ts',
+    find: '  boundsFault,\n});',
+    replace: '});',
+    tests: ['packages/cli/src/verbs/manifest/manifest.test.ts'],
+  },
+  {
     name: 'cli-mistake',
     breaks: 'a verb that is mistyped gets no usage and no advice',
     file: line,

@@ -144,6 +144,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: inbox,
   },
   {
+    name: 'terms-rows',
+    breaks: 'an agent asks for more bounds than fit, and the inbox does not say that some are left out',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: 'if (bounds.length > mostBounds)',
+    replace: 'if (bounds.length < 0)',
+    tests: ['packages/host/src/powerbox/display.test.ts'],
+  },
+  {
+    name: 'terms-template',
+    breaks: 'the end of a template, where a hole takes anything, is not shown',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: 'quoted(bound.like, longestTemplate)',
+    replace: 'quoted(bound.like, 200)',
+    tests: ['packages/host/src/powerbox/display.test.ts'],
+  },
+  {
     name: 'inbox-terms',
     breaks: 'terms of any size are asked for, and no frame carries them to a granter',
     file: 'packages/host/src/state/terms.ts',

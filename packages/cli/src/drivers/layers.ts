@@ -13,6 +13,7 @@ import {
   type Surroundings,
 } from '@hob/manifest';
 import { Mistake as UserMistake } from '../line/mistake.ts';
+import { boundsFault } from '../plan/bounds.ts';
 import { readRules } from './rules.ts';
 
 /** The manifests that could be read, and a mistake for each that could not. */
@@ -137,7 +138,10 @@ export function layerNamed(name: string): LayerName {
   return found;
 }
 
-/** Answers questions about roots from this machine's disk. Folders are compared by device and inode, up the tree. */
+/**
+ * Answers questions about roots from this machine's disk, and about bounds as a host reads them. Folders are compared by
+ * device and inode, up the tree.
+ */
 export const surroundings = (): Omit<Surroundings, 'above' | 'origin'> => ({
   now: Date.now(),
   home: homedir(),
@@ -151,6 +155,7 @@ export const surroundings = (): Omit<Surroundings, 'above' | 'origin'> => ({
     }
     return false;
   },
+  boundsFault,
 });
 
 /** The text of a file that a person named. Errors: `Mistake`. */

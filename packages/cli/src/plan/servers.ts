@@ -9,9 +9,8 @@
 import type { FsCap } from '@hob/caps-fs';
 import { makeHttpCap } from '@hob/caps-net';
 import type { Host } from '@hob/host';
-import type { Plan, PlannedBound, PlannedMcp, Server } from '@hob/manifest';
+import type { Plan, PlannedMcp, Server } from '@hob/manifest';
 import { makeTools, mcpPlace, openServer, openServerAt, type ToolServer } from '@hob/mcp/servers';
-import { type Bound, readBounds } from '@hob/revocable';
 import { CapError } from '@hob/vat';
 import type { Effects } from '@hob/vat/forwarder';
 import { Mistake } from '../line/mistake.ts';
@@ -163,20 +162,3 @@ function toolPetname({ name }: Pick<PlannedMcp, 'name'>, tool: string): string {
 
 /** The petnames of all tools of a cap. */
 export const toolPetnames = (cap: PlannedMcp): readonly string[] => cap.tools.map((tool) => toolPetname(cap, tool));
-
-/** The bound of a planned argument, with paths as the server sees them. Errors: `Mistake`. */
-export function argumentBound(bound: PlannedBound): Bound {
-  if ('fields' in bound) return { fields: Object.fromEntries(Object.entries(bound.fields).map(([name, inner]) => [name, argumentBound(inner)])) }; // biome-ignore format: one line
-  if ('optional' in bound) return { optional: argumentBound(bound.optional) };
-  if ('like' in bound) checkTemplate(bound);
-  if (!('beneath' in bound)) return bound as Bound;
-  return { beneath: mountPoint(bound.beneath).slice(1).split('/') };
-}
-
-function checkTemplate(bound: { readonly like: string }): void {
-  try {
-    readBounds({ call: { 0: bound } });
-  } catch (error) {
-    throw new Mistake(`like: "${bound.like.slice(0, 100)}": ${(error as Error).message}`);
-  }
-}

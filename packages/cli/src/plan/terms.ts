@@ -5,8 +5,8 @@
  */
 import type { GrantTerms } from '@hob/host';
 import { decisionsOf, type Plan, type PlannedCap, type PlannedTerms } from '@hob/manifest';
+import { callBounds } from './bounds.ts';
 import { waitingMethods } from './rights.ts';
-import { argumentBound } from './servers.ts';
 
 /** As long as a host grants anything. */
 const LONGEST = 90 * 86_400_000;
@@ -40,7 +40,7 @@ function calls({ kind, terms }: PlannedCap): PlannedTerms {
 /** The bounds of the arguments of a tool. Its description is no call. */
 function boundsOf(cap: PlannedCap): GrantTerms {
   if (cap.kind !== 'mcp' || cap.where === undefined) return {};
-  return { methods: ['call', 'describe'], where: { call: { 0: argumentBound({ fields: cap.where }) } } };
+  return { methods: ['call', 'describe'], where: callBounds(cap.where) };
 }
 
 /** The terms that a question proposes. A manifest that names none means this one call. */

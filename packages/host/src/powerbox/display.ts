@@ -216,7 +216,8 @@ export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
   );
   for (const [method, at, bound] of bounds.slice(0, mostBounds))
     rows.push([`${methodText(method)}, ${argumentText(at)}`, boundText(bound)]);
-  if (bounds.length > mostBounds) rows.push(['and', `${bounds.length - mostBounds} more arguments, which are not shown`]);
+  if (bounds.length > mostBounds)
+    rows.push(['and', `${bounds.length - mostBounds} more arguments, which are not shown`]);
   if (terms.audited === true) rows.push(['ledger', 'each outcome is a line']);
   if (terms.personOnly === true) rows.push(['answered by', 'a person alone: no judge sees what waits']);
   if (terms.level !== undefined) rows.push(['goes on without a person', `calls of ${terms.level} risk at the most`]);

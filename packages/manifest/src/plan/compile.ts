@@ -33,7 +33,7 @@ import { chatsOf } from './rest/chats.ts';
 import { plannedGuardrails } from './rest/guardrails.ts';
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { agentsOf, followGives, scheduleOf } from './schedule.ts';
-import { mcpOf, rootsOfServers } from './servers.ts';
+import { type BoundsFault, mcpOf, rootsOfServers } from './servers.ts';
 import { silentTools } from './tools.ts';
 
 /** Facts that the caller adds, because a manifest cannot contain them. */
@@ -42,6 +42,8 @@ export interface Surroundings extends Machine {
   readonly now: number;
   /** The plan of the layers above, whose roots and servers this layer may name. */
   readonly above?: Plan;
+  /** What a host would refuse in the bounds of a tool. Templates have patterns of RE2, which is not read here. */
+  readonly boundsFault?: BoundsFault;
   /** Where the manifest came from. */
   readonly origin?: Origin;
 }
@@ -190,7 +192,7 @@ class Compiler {
       this.#caps[name] = unixOf(cap, base, path, around);
     } else if ('sign' in cap) this.#caps[name] = signOf(cap, base);
     else if ('mcp' in cap) {
-      const known = { servers: this.#servers, roots: this.#roots };
+      const known = { servers: this.#servers, roots: this.#roots, boundsFault: this.#surroundings.boundsFault };
       this.#caps[name] = mcpOf(cap, base, path, known, this.#findings);
     } else if ('schedule' in cap) {
       const known = { agents: this.#agents, caps: this.#given(), findings: this.#findings };

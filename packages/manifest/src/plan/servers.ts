@@ -7,10 +7,16 @@ import { directoryOf, orNearest } from './directories.ts';
 import { skeleton } from './names.ts';
 import type { Plan, PlannedBound, PlannedMcp } from './plan.ts';
 
+type Where = Readonly<Record<string, PlannedBound>>;
+
+/** What a host would refuse in bounds whose shape is right, with the remedy after a colon. */
+export type BoundsFault = (where: Where) => string | undefined;
+
 /** What a cap of tools may name. */
 interface Known {
   readonly servers: Plan['servers'];
   readonly roots: Plan['roots'];
+  readonly boundsFault: BoundsFault | undefined;
 }
 
 /** The roots that a server names have to be there. */
@@ -28,16 +34,36 @@ export function rootsOfServers(servers: Readonly<Record<string, Server>>, roots:
 }
 
 /** A cap of tools, with the directories of its bounds resolved. Pushes what is wrong. */
-export function mcpOf(cap: McpCap, base: Base, path: Path, { servers, roots }: Known, findings: Finding[]): PlannedMcp {
+export function mcpOf(
+  cap: McpCap,
+  base: Base,
+  path: Path,
+  { servers, roots, boundsFault }: Known,
+  findings: Finding[],
+): PlannedMcp {
   const server = Object.hasOwn(servers, cap.mcp) ? servers[cap.mcp] : undefined;
   if (server === undefined)
     findings.push({ path: [...path, 'mcp'], wrong: `there is no server ${cap.mcp}`, write: orNearest(cap.mcp, Object.keys(servers)) }); // biome-ignore format: one line
   const tools = [...new Set(cap.tools)].sort();
   findings.push(...alikeTools(tools, path));
   const seen = server !== undefined && 'command' in server ? [...(server.roots ?? []), ...(server.writes ?? [])] : [];
-  const where =
-    cap.where === undefined ? {} : { where: boundsOf(cap.where, [...path, 'where'], { seen, roots, findings }) };
-  return { ...base, kind: 'mcp', server: cap.mcp, tools, ...where };
+  if (cap.where === undefined) return { ...base, kind: 'mcp', server: cap.mcp, tools };
+  const where = boundsOf(cap.where, [...path, 'where'], { seen, roots, findings });
+  findings.push(...faultsOf(where, [...path, 'where'], boundsFault));
+  return { ...base, kind: 'mcp', server: cap.mcp, tools, where };
+}
+
+/** The first argument whose bound a host would refuse, or all of them if they are too much together. */
+function faultsOf(where: Where, path: Path, boundsFault: BoundsFault | undefined): readonly Finding[] {
+  if (boundsFault === undefined) return [];
+  const each = Object.entries(where).map(([name, bound]) => ({ at: [...path, name], part: { [name]: bound } }));
+  for (const { at, part } of [...each, { at: path, part: where }]) {
+    const fault = boundsFault(part);
+    if (fault === undefined) continue;
+    const [wrong = fault, ...write] = fault.split(': ');
+    return [{ path: at, wrong, write: write.length === 0 ? 'write another bound' : write.join(': ') }];
+  }
+  return [];
 }
 
 /** The petname of a tool is made of letters, digits and -, so tools may become alike. */

@@ -78,7 +78,8 @@ function checkBound(bound: unknown, room: { left: number }, depth = 0): void {
   const shape =
     'a bound is {is: …}, {oneOf: […]}, {min: …, max: …}, {beneath: [name, …]}, {like: "… {name} …"}, ' +
     '{fields: {name: bound}}, {optional: bound} or {any: true}';
-  if (!isRecord(bound) || depth > DEEPEST) return refuse(shape);
+  if (depth > DEEPEST) return refuse(`bounds lie more than ${DEEPEST} deep in each other: write them flatter`);
+  if (!isRecord(bound)) return refuse(shape);
   switch (Object.keys(bound).sort().join()) {
     case 'is':
       return;

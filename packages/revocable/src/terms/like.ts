@@ -49,7 +49,8 @@ export function checkTemplate(template: unknown, room: { left: number }): void {
   if (!parts.some(({ isHole }) => isHole))
     refuse('like has at least one hole, such as {name}: for a fixed text use is');
   const size = sizeOf(parts);
-  if (size > LARGEST_TEMPLATE) refuse('like is too large: repeat less in {name:PATTERN}, and write a repeated group out');
+  if (size > LARGEST_TEMPLATE)
+    refuse('like is too large: repeat less in {name:PATTERN}, and write a repeated group out');
   room.left -= size;
   if (room.left < 0) refuse('the templates of a grant are too large together: use fewer, or repeat less in them');
   // Each pattern alone: a parenthesis that closes another one than its own would reach out of its hole.
@@ -93,7 +94,7 @@ const sizeOf = (parts: readonly Part[]): number =>
 /** RE2 copies what is repeated, as in `x{5}`. A repeated group may have repetitions in it, and these multiply. */
 function patternSize(pattern: string): number {
   // A character by its number, \x{2013}, is no repetition, and \) closes no group.
-  const plain = pattern.replaceAll(/\\(?:x\{[\dA-Fa-f]+\}|[^])/g, '.');
+  const plain = pattern.replaceAll(/\\(?:x\{[\dA-Fa-f]+\}|.)/gs, '.');
   const counts = [...plain.matchAll(/\{(\d+),?(\d*)\}/g)].map(([, least, most]) =>
     Math.max(Number(least), Number(most), 1),
   );
@@ -135,6 +136,8 @@ function holeOf(inside: string): string {
   if (name === undefined) return refuse('a hole is {name} or {name:PATTERN}, and its name has letters, digits and _');
   // \Q lasts until \E, which may be in another hole.
   if (pattern !== undefined && !/^(?:[^\\]|\\[^Q])*$/s.test(pattern))
-    return refuse('the pattern of a hole has \\Q, or ends with \\: write \\ before each character that stands for itself');
+    return refuse(
+      'the pattern of a hole has \\Q, or ends with \\: write \\ before each character that stands for itself',
+    );
   return pattern ?? HOLE;
 }

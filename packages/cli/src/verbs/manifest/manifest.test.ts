@@ -35,6 +35,23 @@ session:
   ask: { push: { command: git, cwd: project, argv: [[push, origin, ref]] } }
 `;
 
+const TOOLS = (where: string): string =>
+  `version: 1\nroots: { project: ./work }\nservers: { calendar: { command: [node, server.js] } }\nsession:\n  caps:\n    meet:\n      mcp: calendar\n      tools: [create]\n      where: ${where}\n`;
+
+test('check finds bounds that a host would refuse, one line for each, before a session meets them', () => {
+  for (const [where, at, line] of [
+    ['{ title: { like: "Dinner at {place:[}" } }', 23, 'title: the pattern of a hole is no RE2 expression; write {name}, or {name:[0-9]+}'], // biome-ignore format: one line
+    ['{ title: { like: "Dinner at {{place}}" } }', 23, 'title: like has at least one hole, such as {name}; for a fixed text use is'], // biome-ignore format: one line
+    ['{ title: { optional: { like: "{place} }" } } }', 23, 'title: like has a } without {; write }} for a brace'],
+    [`{ day: ${'{ optional: '.repeat(12)}x${' }'.repeat(12)} }`, 21, 'day: bounds lie more than 8 deep in each other; write them flatter'], // biome-ignore format: one line
+  ] as const) {
+    const { code, out, err } = hob('check', file('tools.yaml', TOOLS(where)));
+    expect([code, err]).toEqual([1, '']);
+    expect(out).toBe(`tools.yaml:9:${at}: session.caps.meet.where.${line}\n`);
+  }
+  expect(hob('check', file('tools.yaml', TOOLS('{ title: { like: "Dinner at {place}" } }'))).code).toBe(0);
+});
+
 test('check ends with 0 for a manifest that compiles, and says what it decides about each call', () => {
   const calls = file(
     'calls.jsonl',
