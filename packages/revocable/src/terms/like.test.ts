@@ -207,7 +207,7 @@ test('templates that take long to compile or to compare are refused before that'
   const many = Array.from({ length: 110 }, () => 'x{1000}').join('');
   quickly(() => {
     for (const pattern of [many, '(?:x{30}){30}', '(x{1,30}[)]){30}', 'x{99999999999999999999}'])
-      expect(() => like(`{a:${pattern}}`)).toThrowError(/too large|no RE2/);
+      expect(() => like(`{a:${pattern}}`)).toThrowError(/like is too large/);
     // Each of them alone is small enough. An agent could ask for as many as a message holds.
     const fields = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n) => [`f${n}`, { like: '{a:x{1000}}{b:\\pL{900}}' }]),
@@ -216,7 +216,12 @@ test('templates that take long to compile or to compare are refused before that'
   });
   expect(taken('from {ip:(?:[0-9]{1,3}\\.){3}[0-9]{1,3}}', 'from 127.0.0.1')).toBe(true);
   expect(taken('{dash:\\x{2013}+}', '–')).toBe(true);
-  const text = Array.from({ length: 100_000 }, (_, n) => 'ab'[(n * n + (n >> 3)) % 2]).join('');
+  // Text without a rhythm: each character leads to a state that was not there before.
+  let random = 1;
+  const text = Array.from({ length: 100_000 }, () => {
+    random = (Math.imul(random, 1_103_515_245) + 12_345) | 0;
+    return 'ab'[(random >>> 16) % 2];
+  }).join('');
   quickly(() => {
     for (let n = 0; n < 3; n += 1) expect(taken('{a:[\\pL]*a[\\pL]{990}}c', text)).toBe(false);
   });
