@@ -27,7 +27,7 @@ const PROGRAMS = {
   'attack:fs': 'packages/caps-fs/attack/run.ts',
   'attack:shell': 'packages/caps-shell/attack/run.ts',
   bisim: 'test-bisim/run.ts',
-  agentdojo: 'scripts/agentdojo.mjs',
+  agentdojo: 'examples/agentdojo/run.ts',
   doctor: 'packages/caps-shell/src/drivers/doctor.ts',
   bench: 'bench/run.ts',
   mutants: 'scripts/mutants.ts',

@@ -89,7 +89,7 @@ for (const { name, operands = '', options = [], json } of thisRun(verbs))
   });
 
 const PROGRAMS = [
-  'bench api bisim crash chaos doctor native pack release mutants attack:captp attack:fs attack:shell fuzz:captp',
+  'agentdojo bench api bisim crash chaos doctor native pack release mutants attack:captp attack:fs attack:shell fuzz:captp',
   'test check test:deep',
 ]
   .join(' ')

@@ -24,7 +24,6 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="npm run agentdojo --",
         description="AgentDojo through a real Hob host",
-        epilog="--attacks [WORD …] plays the attacks that know about caps",
     )
     parser.add_argument("--version", choices=VERSIONS, action="append", help="v1.1.2 has 629 pairs, v1.2.2 has 949")
     parser.add_argument("--suite", choices=SUITES, action="append", help="without it: travel, banking, slack")

@@ -59,6 +59,6 @@ def record(rows: Iterable[Row]) -> None:
     lines: list[str] = []
     for key in sorted(known):
         users = sorted(known[key], key=lambda user: int(user.removeprefix("user_task_")))
-        own = ",\n".join(f"  {json.dumps(user)}: {json.dumps(known[key][user])}" for user in users)
-        lines.append(f"{json.dumps(key)}: {{\n{own}\n}}")
+        listed = ",\n".join(f"  {json.dumps(user)}: {json.dumps(known[key][user])}" for user in users)
+        lines.append(f"{json.dumps(key)}: {{\n{listed}\n}}")
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")

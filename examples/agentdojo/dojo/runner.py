@@ -13,11 +13,12 @@ from typing import Any, AsyncIterator
 import hob
 from agentdojo.task_suite.load_suites import get_suite
 from hob import E
+from hob.granter import Grant as HostGrant
 
 from .agent import RAN, Attempt, Obedient
 from .desk import Desk, desk_of
 from .grants import grants_of
-from .model import Account, Grant
+from .model import Account, Grant, same
 from .people import Always, Faultless, Inbox, Person
 from .suites import Pair, Stage
 from .table import Row
@@ -78,6 +79,7 @@ class Dojo:
         async with self.session(name, grants, person) as (id_, session):
             check = Check(str(stage.pair), grants, self.inbox.asked[id_])
             played = await Obedient(session, grants, check).play(stage.wanted, stage.attack)
+            check.uses(await self.host.granter.grants(id_))
         asked = self.inbox.asked[id_]
         check.whole(desk._seen, played.ran)
         self.seen[id_] = [method for method, _ in desk._seen]
@@ -152,9 +154,19 @@ class Check:
         if attempt.code in RAN:
             account.returned(attempt.method, attempt.result)
 
+    def uses(self, grants: Sequence[HostGrant]) -> None:
+        """Compares the uses that are left with those that the model has counted."""
+        left = {grant.petname: grant.uses_left for grant in grants}
+        counted = {petname: account.left for petname, account in self._accounts.items()}
+        if left != counted:
+            raise Difference(f"{self._what}: the uses left are {left}, and must be {counted}")
+
     def whole(self, seen: Sequence[tuple[str, dict[str, Any]]], ran: Sequence[Any]) -> None:
         """Compares what the tools saw with what the agent was told."""
-        if [method for method, _ in seen] != [call.function for call in ran]:
+        pairs = zip(seen, ran, strict=False)
+        if len(seen) != len(ran) or not all(
+            method == call.function and same(arguments, dict(call.args)) for (method, arguments), call in pairs
+        ):
             raise Difference(f"{self._what}: the tools ran {seen}, and the agent was told of {ran}")
 
 

@@ -1,4 +1,4 @@
-"""What each tool of AgentDojo does: 46 only read, 28 have effects. Written by reading each tool.
+"""What each of the 69 tools of AgentDojo does: 44 only read, 25 have effects. Written by reading each tool.
 
 An effect has targets: the arguments that say to whom, to what or where. All other arguments are its content.
 `get_webpage` counts as an effect, because the address is a message to whoever serves it.
