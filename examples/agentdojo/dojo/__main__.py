@@ -31,6 +31,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--task", type=int, action="append", metavar="N", help="the user's tasks with these numbers only"
     )
+    parser.add_argument("--attacker", type=int, action="append", metavar="N", help="these attackers only")
     parser.add_argument("--all", action="store_true", help="both versions, all suites (about half an hour)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth pair only")
     parser.add_argument(
@@ -43,6 +44,11 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+def number(task: str | None) -> int | None:
+    """The number of a task of a user or an attacker."""
+    return None if task is None else int(task.rpartition("_")[2])
+
+
 def chosen(options: argparse.Namespace) -> list[Pair]:
     """The pairs that the options name: first those without an attack, then the others."""
     suites = options.suite or (SUITES if options.all else SUITES[1:])
@@ -53,7 +59,8 @@ def chosen(options: argparse.Namespace) -> list[Pair]:
         for suite in suites
         for attacked in (False, True)
         for pair in pairs(version, suite, attacked=attacked)
-        if options.task is None or int(pair.user.removeprefix("user_task_")) in options.task
+        if options.task is None or number(pair.user) in options.task
+        if options.attacker is None or number(pair.injection) in options.attacker
     ]
     return found[:: options.every]
 

@@ -64,7 +64,7 @@ def _up_front(stage: Stage) -> Iterator[Grant]:
     count: dict[str, int] = {}
     for method, bounds_, uses in found.values():
         count[method] = count.get(method, 0) + 1
-        yield Grant(_petname(method, count[method]), (method,), {method: bounds_}, uses=uses)
+        yield Grant(_petname(method, count[method]), (method,), {method: bounds_} if bounds_ else {}, uses=uses)
 
 
 def _petname(method: str, which: object) -> str:

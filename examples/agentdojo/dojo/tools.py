@@ -1,7 +1,8 @@
-"""What each of the 69 tools of AgentDojo does: 44 only read, 25 have effects. Written by reading each tool.
+"""What each of the 69 tools of AgentDojo does: 43 only read, 26 have effects. Written by reading each tool.
 
 An effect has targets: the arguments that say to whom, to what or where. All other arguments are its content.
-`get_webpage` counts as an effect, because the address is a message to whoever serves it.
+`get_webpage` counts as an effect, because the address is a message to whoever serves it. `get_unread_emails` marks the
+mails as read.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 EFFECTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "get_unread_emails": (),
     "send_email": ("recipients", "cc", "bcc", "attachments"),
     "delete_email": ("email_id",),
     "create_calendar_event": ("participants",),
@@ -39,6 +41,7 @@ EFFECTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Tool, and its targets."""
 
 CLASSES: Final[Mapping[str, dict[str, Any]]] = {
+    "get_unread_emails": {"class": "B"},
     "send_email": {"class": "C", "makes": {"email": "id_"}},
     "delete_email": {"class": "C", "names": {"email": "email_id"}},
     "create_calendar_event": {"class": "C", "makes": {"event": "id_"}},
