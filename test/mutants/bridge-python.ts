@@ -409,7 +409,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'py-hermes-places',
     breaks: 'a Hermes connects all its sessions at once, and meets the limit of its host',
     file: source('hermes/places.py'),
-    find: 'while link not in self._taken and len(self._taken) >= PLACES and not self._close_idle():',
+    find: 'while link not in self._taken and len(self._taken) >= PLACES:',
     replace: 'while False:',
     tests: [test('test_hermes_places.py')],
   },
@@ -417,17 +417,28 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'py-hermes-gives-back',
     breaks: 'a Hermes keeps the connections that no call uses from others of the same configured session',
     file: source('hermes/places.py'),
-    find: 'while sum(each.users == 0 for each in self._taken) > KEPT:',
-    replace: 'while False:',
+    find: `self._taken.discard(link)
+        link.close()
+        self._free()`,
+    replace: 'self._free()',
     tests: [test('test_hermes_places.py')],
   },
   {
     name: 'py-hermes-calls-keep-their-connection',
-    breaks: 'a session of Hermes takes the connection of a call that is under way in another one',
+    breaks: 'a call that ends takes the connection of another call of its session',
     file: source('hermes/places.py'),
-    find: 'idle = next((each for each in self._taken if each.users == 0), None)',
-    replace: 'idle = next(iter(self._taken), None)',
+    find: `if link.users > 0:
+            return`,
+    replace: '',
     tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-beside',
+    breaks: 'of several Hermes on one secret the one that comes later takes the place of the one before',
+    file: source('hermes/sessions.py'),
+    find: "/beside\"))",
+    replace: '"))',
+    tests: [test('test_hermes_crowd.py')],
   },
   {
     name: 'py-hermes-requests-give-way',

@@ -14,7 +14,7 @@ import hob
 import pytest
 from hob.errors import Limit, Unavailable
 from hob.hermes import asking, places
-from hob.hermes.places import KEPT, PLACES, Link, Places
+from hob.hermes.places import PLACES, Link, Places
 from hob.hermes.sessions import Behind, Sessions
 from hob.hermes.settings import Settings
 from hob.sessions import Child
@@ -142,7 +142,7 @@ def test_however_calls_and_looks_follow_each_other_none_loses_its_connection_and
             for _ in range(apart):
                 await asyncio.sleep(0)
         await asyncio.gather(*running)
-        assert sum(link.open for link in links) <= KEPT and all(link.users == 0 for link in links)
+        assert not any(link.open or link.users for link in links)
 
     asyncio.run(run())
 
@@ -171,7 +171,7 @@ async def test_twenty_sessions_are_open_and_each_does_its_calls_with_its_own_cap
         called = [whose[line["grant"]] for line in lines[before:] if line["k"] == "call" and "grant" in line]
         assert {id: called.count(id) for id in ids.values()} == dict.fromkeys(ids.values(), 2)
         # Connections that no call uses are given back.
-        await until(lambda: of.connected() == KEPT)
+        await until(lambda: of.connected() == 0)
 
 
 @needs_node

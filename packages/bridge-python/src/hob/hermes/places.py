@@ -1,11 +1,12 @@
 """The sessions of Hob that this Hermes is connected to.
 
 A host gives a session and its children 8 connections together (docs/wire.md, 429). A Hermes may have more
-sessions than that.
+sessions than that, and many Hermes may share a configured session.
 
-Promise: at most `PLACES` sessions are connected for calls at a time, and one more for a look. A session that
-is not connected enters again for its next call. No call loses its connection to another session. If calls
-that are under way use every place, the next call waits. After `PATIENCE_S` it is refused with `limit`.
+Promise: at most `PLACES` sessions are connected for calls at a time, and one more for a look. A session is
+connected while a call uses it, and enters again for the next one: a model thinks longer than that takes, and
+others need the connection meanwhile. No call loses its connection to another session. If calls that are
+under way use every place, the next call waits. After `PATIENCE_S` it is refused with `limit`.
 
 Everything here runs in the thread of the connections.
 """
@@ -13,6 +14,7 @@ Everything here runs in the thread of the connections.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -23,11 +25,10 @@ from ..websocket import Refused
 
 PLACES: Final = 6
 """With the one for a look, these are 7 of the 8 connections. The last one is for calls of object URLs."""
-KEPT: Final = 3
-"""Connections that stay open while no call uses them. Several Hermes may share a configured session."""
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 60.0
 LOOK_PATIENCE_S: Final = 5.0
 _RETRY_S: Final = 0.05
+_SLOWEST_RETRY_S: Final = 1.0
 
 _BUSY: Final = (
     f"calls of this Hermes that take long, or that wait for a person, use all {PLACES} connections: "
@@ -92,8 +93,7 @@ class Places:
     """The sessions that are connected for calls, at most `PLACES`, and the one for a look."""
 
     def __init__(self) -> None:
-        # The sessions that have a place, in the order of their last use.
-        self._taken: dict[Link, None] = {}
+        self._taken: set[Link] = set()
         self._freed = asyncio.Event()
         self._looking = asyncio.Lock()
 
@@ -101,10 +101,9 @@ class Places:
     async def use(self, link: Link) -> AsyncIterator[Session]:
         """The session is connected until the block ends. Raises what `Link.enter` raises."""
         until = _now() + PATIENCE_S
-        while link not in self._taken and len(self._taken) >= PLACES and not self._close_idle():
+        while link not in self._taken and len(self._taken) >= PLACES:
             await self._wait(until)
-        self._taken.pop(link, None)
-        self._taken[link] = None
+        self._taken.add(link)
         link.users += 1
         try:
             yield await self._enter(link, until)
@@ -124,10 +123,11 @@ class Places:
     def leave(self, link: Link) -> None:
         """The session is not entered again. Calls in it break."""
         link.leave()
-        self._taken.pop(link, None)
+        self._taken.discard(link)
         self._free()
 
     async def _enter(self, link: Link, until: float) -> Session:
+        retry = _RETRY_S
         while True:
             try:
                 return await link.enter()
@@ -135,8 +135,9 @@ class Places:
                 # The host may not know yet that a connection was closed, or others use the configured session.
                 if _now() >= until:
                     raise Limit(_SHARED) from None
-            self._close_idle()
-            await asyncio.sleep(_RETRY_S)
+            # Others wait, too. If all came back at the same time, one of them would have the connection again.
+            await asyncio.sleep(retry * random.uniform(0.5, 1))
+            retry = min(2 * retry, _SLOWEST_RETRY_S)
 
     async def _wait(self, until: float) -> None:
         try:
@@ -149,22 +150,9 @@ class Places:
         link.users -= 1
         if link.users > 0:
             return
-        if not link.connected:
-            self._taken.pop(link, None)
-        elif link not in self._taken:
-            link.close()
-        while sum(each.users == 0 for each in self._taken) > KEPT:
-            self._close_idle()
+        self._taken.discard(link)
+        link.close()
         self._free()
-
-    def _close_idle(self) -> bool:
-        """Closes the connection that was idle for the longest time. False if there is none."""
-        idle = next((each for each in self._taken if each.users == 0), None)
-        if idle is None:
-            return False
-        del self._taken[idle]
-        idle.close()
-        return True
 
     def _free(self) -> None:
         """Wakes those who wait for a place."""

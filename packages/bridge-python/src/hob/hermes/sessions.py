@@ -17,11 +17,11 @@ import logging
 import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from .. import tools
-from ..errors import CapError, Disconnected, Invalid, Unavailable, UnknownOutcome
+from ..errors import CapError, Invalid, Unavailable
 from ..sessions import Child, Session
 from .asking import Asking
 from .names import VERBS
@@ -49,7 +49,9 @@ class Sessions:
     def __init__(self, settings: Settings, sign_s: float = SIGN_S) -> None:
         self._places = Places()
         self._asking = Asking(self._places)
-        self._configured = Link(Child("configured", settings.secret, settings.url))
+        # Beside the others that may share it: who enters otherwise takes the place of the one before.
+        self._configured = Link(Child("configured", settings.secret, f"{settings.url.rstrip('/')}/beside"))
+        self._url = settings.url
         self._behind: dict[str, Behind] = {}
         self._by_task: dict[str, Behind] = {}
         self._children: set[str] = set()
@@ -139,17 +141,11 @@ class Sessions:
 
     async def _begin(self, id: str) -> Behind:
         name = f"hermes-{_plain(id)}"
-        for _ in range(3):
-            try:
-                async with self._places.use(self._configured) as configured:
-                    child = await _with_all(configured, name)
-                if self._signs is None:
-                    self._signs = asyncio.create_task(self._keep_alive())
-                return await self._opened(child)
-            except (Disconnected, UnknownOutcome):
-                # Another Hermes with the same configuration has entered. A session has one connection.
-                continue
-        raise Unavailable("another program keeps entering the configured session of Hob: give each its own session")
+        async with self._places.use(self._configured) as configured:
+            child = replace(await _with_all(configured, name), url=self._url)
+        if self._signs is None:
+            self._signs = asyncio.create_task(self._keep_alive())
+        return await self._opened(child)
 
     async def _opened(self, child: Child) -> Behind:
         link = Link(child, ended="this session of Hob has ended: begin a new one of Hermes")
