@@ -436,7 +436,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'py-hermes-beside',
     breaks: 'of several Hermes on one secret the one that comes later takes the place of the one before',
     file: source('hermes/sessions.py'),
-    find: "/beside\"))",
+    find: '/beside"))',
     replace: '"))',
     tests: [test('test_hermes_crowd.py')],
   },
