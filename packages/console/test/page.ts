@@ -162,6 +162,8 @@ export async function openPage(
   const browser = given.browser ?? (await openBrowser());
   const context = await browser.newContext({ viewport: given.viewport ?? { width: 1100, height: 900 } });
   const page = await context.newPage();
+  // It ends what hangs, as `testTimeout` does. A busy machine gets its time.
+  page.setDefaultTimeout(100_000);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {

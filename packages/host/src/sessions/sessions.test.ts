@@ -213,4 +213,4 @@ test('a session that floods the host with children, rotations and URLs gets limi
   await home.session.end();
   expect((await home.host.sessions()).map(({ id, name }) => [id, name])).toEqual([[other.id, 'other']]);
   expect(await E(home.granter).list()).toHaveLength(1);
-});
+}, 400_000);
