@@ -99,4 +99,4 @@ test('the page asks for a passkey where the offer needs one; the first is added 
   const passkeys = (await E(E(at.owner).passkeys()).list()) as readonly { readonly name: string }[];
   expect(passkeys.map(({ name }) => name)).toEqual(['key']);
   expect(errors).toEqual([]);
-}, 60_000);
+}, 200_000);
