@@ -132,7 +132,7 @@ test('the connections of strangers who might have a proof are closed before too 
   expect(cut).toBe(600 - 512);
   never.resolve(new Response('done'));
   await Promise.all(ends);
-}, 30_000);
+});
 
 test('a face that fails ends one request with an answer, and the door goes on', async () => {
   const broken = async (): Promise<never> => {

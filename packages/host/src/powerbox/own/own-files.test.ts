@@ -270,4 +270,4 @@ test('own files outlive a restart of the host; one that kill -9 caught between i
     }
   });
   await kill(third);
-}, 60_000);
+});

@@ -290,4 +290,4 @@ test('kill -9: a thing stays the session’s own, and one that was made when the
     ]);
     expect(how).toBe('waits');
   });
-}, 60_000);
+});
