@@ -14,9 +14,10 @@ export const LANGUAGES: readonly string[] = [
   ...['english', 'german', 'spanish', 'french', 'portuguese'],
   ...['japanese', 'chinese', 'hindi', 'arabic', 'russian'],
 ];
-export const KINDS = ['ordinary', 'wordplay', 'news', 'fiction', 'teaching'] as const;
+/** `misleading`: ordinary texts that were written so that a detector takes them for danger. The older sets have them among the ordinary ones. */
+export const KINDS = ['ordinary', 'misleading', 'wordplay', 'news', 'fiction', 'teaching'] as const;
 
-type Texts = Readonly<Record<'danger' | (typeof KINDS)[number], readonly string[]>>;
+type Texts = Readonly<Partial<Record<(typeof KINDS)[number], readonly string[]>>> & { readonly danger: readonly string[] };
 
 const textsOf = (set: string, language: string): Texts =>
   JSON.parse(readFileSync(new URL(`${set}/${language}.json`, import.meta.url), 'utf8'));
@@ -71,11 +72,11 @@ export function measure(set: string): Measured {
   return {
     byLanguage: Object.fromEntries(all.map(({ language, texts }) => [language, rate(texts.danger, missed)])),
     byForm: Object.fromEntries(Object.entries(FORMS).map(([name, form]) => [name, rate(hidden(form), missed)])),
-    byKind: Object.fromEntries(KINDS.map((kind) => [kind, rate(all.flatMap(({ texts }) => texts[kind]), waits)])),
+    byKind: Object.fromEntries(KINDS.map((kind) => [kind, rate(all.flatMap(({ texts }) => texts[kind] ?? []), waits)])),
   }; // biome-ignore format: a table
 }
 
-export const share = ({ of, wrong }: Rate): number => wrong.length / of;
+export const share = ({ of, wrong }: Rate): number => wrong.length / Math.max(of, 1);
 
 /** The rate over all forms together. */
 export function ofForms({ byForm }: Measured): Rate {

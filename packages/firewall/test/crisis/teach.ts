@@ -40,9 +40,9 @@ const TAUGHT = [
   'taught-rescue',
 ];
 /** News, fiction and lessons about danger are neither of both. */
-const OTHERS = ['ordinary', 'wordplay'];
+const OTHERS = ['ordinary', 'misleading', 'wordplay'];
 /** The share of ordinary texts that may lie above the limit, besides those that have a phrase. */
-const FALSE_ALARMS = 0.005;
+const FALSE_ALARMS = 0.018;
 /** The share of texts with a phrase about danger that may lie below the score of a text that is ordinary in spite of it. */
 const TAKEN_FOR_ORDINARY = 0.01;
 /** Most ordinary texts of the other sets were written to be mistaken, so they do not say how often a text is. */
