@@ -1,19 +1,19 @@
 /**
- * The rates of the detector on texts that it has not learned from. The writers of the twelfth set had seen neither it
- * nor the texts that taught it. The bars (10 % and 20 % missed, 2 % false alarms) are missed; README says so.
+ * The rates of the detector on texts that it has not learned from. The writers of the thirteenth set had seen neither
+ * it nor the texts that taught it. The set has two languages so far; README says what other sets came to.
  */
 import { expect, test } from 'vitest';
-import { LANGUAGES, measure, ofForms, share } from '../../test/crisis/measure.ts';
+import { measure, ofForms, share } from '../../test/crisis/measure.ts';
 
-const unseen = measure('twelfth');
+const unseen = measure('thirteenth');
 
-test('of the named forms at most 16 % are missed, and of each language at most 27 %', () => {
-  expect(ofForms(unseen).of).toBe(1981);
-  expect(share(ofForms(unseen))).toBeLessThanOrEqual(0.16);
-  for (const language of LANGUAGES) expect([language, share(unseen.byLanguage[language]!) <= 0.27]).toEqual([language, true]); // biome-ignore format: one line
+test('of the named forms at most 10 % are missed, and of each language at most 20 %', () => {
+  expect(ofForms(unseen).of).toBe(420);
+  expect(share(ofForms(unseen))).toBeLessThanOrEqual(0.1);
+  for (const [language, rate] of Object.entries(unseen.byLanguage)) expect([language, share(rate) <= 0.2]).toEqual([language, true]); // biome-ignore format: one line
 });
 
-test('at most 25 % of wordplay and 3 % of ordinary texts are false alarms', () => {
+test('at most 25 % of wordplay and 2 % of ordinary texts are false alarms', () => {
   expect(share(unseen.byKind['wordplay']!)).toBeLessThanOrEqual(0.25);
-  expect(share(unseen.byKind['ordinary']!)).toBeLessThanOrEqual(0.03);
+  expect(share(unseen.byKind['ordinary']!)).toBeLessThanOrEqual(0.02);
 });

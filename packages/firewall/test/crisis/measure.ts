@@ -2,10 +2,10 @@
  * Measures the detector of danger on one set of texts.
  *
  * `teach.ts` names the sets that the detector learned from: their rates say how well it remembers them. The writers of
- * `twelfth` had seen neither the detector nor those texts. Each text is the argument of a message, as
+ * `thirteenth` had seen neither the detector nor those texts. Each text is the argument of a message, as
  * a call of a session would carry it.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { makeFirewall } from '../../src/firewall.ts';
 import { FORMS } from './forms.ts';
@@ -17,10 +17,16 @@ export const LANGUAGES: readonly string[] = [
 /** `misleading`: ordinary texts that were written so that a detector takes them for danger. The older sets have them among the ordinary ones. */
 export const KINDS = ['ordinary', 'misleading', 'wordplay', 'news', 'fiction', 'teaching'] as const;
 
-type Texts = Readonly<Partial<Record<(typeof KINDS)[number], readonly string[]>>> & { readonly danger: readonly string[] };
+type Texts = Readonly<Partial<Record<(typeof KINDS)[number], readonly string[]>>> & {
+  readonly danger: readonly string[];
+};
 
 const textsOf = (set: string, language: string): Texts =>
   JSON.parse(readFileSync(new URL(`${set}/${language}.json`, import.meta.url), 'utf8'));
+
+/** The languages of a set. */
+const languagesOf = (set: string): readonly string[] =>
+  LANGUAGES.filter((language) => existsSync(new URL(`${set}/${language}.json`, import.meta.url)));
 
 /** The texts about danger of one set. */
 export const dangerOf = (set: string, language: string): readonly string[] => textsOf(set, language).danger;
@@ -65,7 +71,7 @@ export interface Measured {
 }
 
 export function measure(set: string): Measured {
-  const all = LANGUAGES.map((language) => ({ language, texts: textsOf(set, language) }));
+  const all = languagesOf(set).map((language) => ({ language, texts: textsOf(set, language) }));
   const missed = (text: string): boolean => !waits(text);
   const hidden = (form: (text: string) => string | undefined): string[] =>
     all.flatMap(({ texts }) => texts.danger.flatMap((text) => form(text) ?? []));

@@ -5,7 +5,7 @@
  *
  * Logistic regression with AdaGrad (Duchi et al., 2011). Rare features weigh more (inverse document frequency). Each
  * text is there a second time with typos. The limit is that above which so many ordinary texts lie that the model has
- * not seen (cross validation). Sets that measure it (`UNSEEN`) are never read here.
+ * not seen (cross validation). Sets that measure it are never read here.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { BUCKETS, featuresOf } from '../../src/crisis/learned/features.ts';
