@@ -359,7 +359,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: `  hindi,
   japanese,`,
     replace: '  japanese,',
-    tests: ['packages/firewall/src/crisis/evidence.test.ts'],
+    tests: crisis,
   },
   {
     name: 'guardrail-lasting',

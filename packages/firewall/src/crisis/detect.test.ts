@@ -55,6 +55,11 @@ for (const [language, texts] of Object.entries(inDanger))
     expect(texts.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
   });
 
+test('phrases of each language are looked for', () => {
+  const reasons = Object.entries(inDanger).map(([language, texts]) => [language, texts.map((text) => detectCrisis(text).why).join()]); // biome-ignore format: one line
+  expect(reasons.filter(([language = '', why]) => why?.includes(`(${language})`) !== true)).toEqual([]);
+});
+
 test('spacing, look-alike letters, digits, slips, quotes, links and encodings hide nothing', () => {
   expect(disguised.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
 });
