@@ -283,7 +283,7 @@ async def test_what_is_missing_is_one_message_with_one_command(folder: Path, mon
     with pytest.raises(hob.Unavailable, match=r"Node 24 or newer.*npm install -g @hob/cli"):
         await host_on(folder).start()
     (folder / "npm").touch(mode=0o755)
-    with pytest.raises(hob.Unavailable, match=r"the command hob.*PATH: run `npm install -g @hob/cli`"):
+    with pytest.raises(hob.Unavailable, match=r"the command hob.*PATH: run `npm install -g @hob/cli`, or .* checkout .*`pip install -e`"):
         await host_on(folder).start()
     old = hob.Host(state=folder / "state", command=[sys.executable, "-c", "raise SystemExit('unknown verb host')"])
     with pytest.raises(hob.Unavailable, match="unknown verb host"):

@@ -58,6 +58,22 @@ def test_no_typo_turns_a_verb_into_another() -> None:
     assert tools.too_close(["a-b", "A_B"]) is not None and tools.too_close(["x_tool", "x"]) is not None
 
 
+async def test_a_verb_near_one_of_a_directory_is_refused_with_the_way_out_and_that_way_works() -> None:
+    class Session:
+        async def caps(self) -> list[str]:
+            return ["mail"]
+
+    holder: Any = Session()
+    send = tools.verb("send", "Sends a mail.", {"to": {"type": "string"}})
+    with pytest.raises(hob.Invalid, match=r'"send" into "read".*otherwise=\(\)'):
+        await tools.of(holder, {"mail": (send,)})
+    assert (await tools.of(holder, {"mail": (send,)}, otherwise=())).names == ["send", "request"]
+    # Between two verbs of the caller's own, nothing can be left out.
+    near = tools.verb("sends", "Sends more.", {})
+    with pytest.raises(hob.Invalid, match="further away$"):
+        await tools.of(holder, {"mail": (send, near)}, otherwise=())
+
+
 words = st.text(st.sampled_from(string.ascii_lowercase[:8] + "_"), min_size=1, max_size=9)
 
 

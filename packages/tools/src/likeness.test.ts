@@ -1,6 +1,7 @@
 /** Likeness of names, as the loops measure it that repair unknown names. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import * as tools from './index.ts';
 import { CUTOFF, likeness, tooClose } from './likeness.ts';
 
 test('likeness is that of difflib for short texts', () => {
@@ -46,4 +47,14 @@ test('the names that Hob offers are far enough apart, and the obvious ones would
   ).toBeUndefined();
   expect(tooClose(['edit', 'list'])).toEqual(['edit', 'list']);
   expect(tooClose(['a-b', 'A_B'])).toEqual(['a-b', 'A_B']);
+});
+
+test('a verb near one of a directory is refused with the way out, and that way works', async () => {
+  const session = { caps: async () => ['mail'] };
+  const named = (name: string) => tools.verb({ name, description: 'Sends.' });
+  const send = named('send');
+  await expect(tools.of(session, { mail: [send] })).rejects.toThrow(/"send" into "read".*\{ otherwise: \[\] \}$/);
+  expect((await tools.of(session, { mail: [send] }, { otherwise: [] })).names).toEqual(['send']);
+  // Between two verbs of the caller's own, nothing can be left out.
+  await expect(tools.of(session, { mail: [send, named('sends')] }, { otherwise: [] })).rejects.toThrow(/further away$/);
 });

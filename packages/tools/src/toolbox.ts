@@ -98,11 +98,16 @@ export class Toolbox {
     if (this.#verbs.has(REQUEST))
       throw new CapError('invalid', `"${REQUEST}" is how a model asks for more: give your verb another name`);
     const close = tooClose([...this.#verbs.keys(), ...(this.#canRequest ? [REQUEST] : [])]);
-    if (close !== undefined)
+    if (close !== undefined) {
+      const own = new Set([REQUEST, ...[...this.#kinds.values()].flat().map(({ name }) => name)]);
+      const less = close.every((name) => own.has(name))
+        ? ''
+        : ', or leave out the verbs of all caps that you did not name: { otherwise: [] }';
       throw new CapError(
         'invalid',
-        `a typo turns "${close[0]}" into "${close[1]}": give one of them a name that is further away`,
+        `a typo turns "${close[0]}" into "${close[1]}": give one of them a name that is further away${less}`,
       );
+    }
   }
 
   /** Reads again which caps the session holds: one may have been granted or revoked since. Returns itself. */

@@ -1,6 +1,6 @@
 """Streams of bytes. The reader pulls, so it sets the pace and nobody buffers for it.
 
-    async for chunk in hob.source(E(workspace).open("big.bin")):
+    async for chunk in hob.source(E(workspace).openRead("big.bin")):
         …
 
 If the loop is left early, the source is told that no more is wanted.

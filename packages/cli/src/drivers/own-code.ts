@@ -11,14 +11,13 @@ export const ownCommand = (): readonly string[] => [
 ];
 
 /** How a person calls the commands of Hob: by npm in a checkout, by their names where they are installed. */
-export const commandWords = (): { readonly hob: string; readonly workspace: string; readonly agent: string } =>
+export const commandWords = (): { readonly hob: string; readonly agent: string } =>
   ownCode().some((folder) => basename(folder) === 'packages')
     ? {
         hob: 'npm run -s hob --',
-        workspace: 'npm start --',
         agent: 'npm run -s agent -- examples/first-session.ts',
       }
-    : { hob: 'hob', workspace: 'hob workspace', agent: 'hob-agent FILE' };
+    : { hob: 'hob', agent: 'hob-agent FILE' };
 
 /** The folders with the code of this program. Granting any of them would grant the host. */
 export function ownCode(): readonly string[] {

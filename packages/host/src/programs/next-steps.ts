@@ -6,6 +6,8 @@ import type { SecretFiles, Secrets } from '../drivers/secrets.ts';
 
 interface StartOutcome {
   readonly url: string;
+  /** The state that this host serves. */
+  readonly state: string;
   readonly secrets: Secrets;
   /** The session has ended. */
   readonly ended: boolean;
@@ -18,17 +20,21 @@ interface StartOutcome {
 /** How a person calls the commands here: in a checkout, or where they are installed. */
 export interface CommandWords {
   readonly hob: string;
-  readonly workspace: string;
   readonly agent: string;
   /** The state that these words work on where none is named. */
   readonly state: string;
 }
 
+/** The words that a person types for a command on this state. They name the state if it is not the usual one. */
+export const commandLine = ({ hob, state: usual }: CommandWords, command: string, state: string): string =>
+  `${hob} ${command}${state === usual ? '' : ` --state ${quoted(state)}`}`;
+
 export function nextSteps(
-  { url, secrets, ended, files, lost }: StartOutcome,
-  { hob, workspace, agent }: CommandWords,
+  { url, state, secrets, ended, files, lost }: StartOutcome,
+  words: CommandWords,
 ): readonly string[] {
-  const again = `${workspace} --new-secrets --secrets-to DIR`;
+  // Only with the same directory and the same state does the next start find this session.
+  const again = 'stop, and start again with the same options and --new-secrets --secrets-to DIR';
   const { session, granter } = secrets;
   const isNew = session.secret !== undefined || granter.secret !== undefined;
   const agentsFile = session.secret === undefined ? undefined : files?.session;
@@ -44,10 +50,10 @@ export function nextSteps(
       agentsFile === undefined ? 'it asks for the session’s secret' : 'the agent removes the file when it has read it';
     const given = agentsFile === undefined ? '' : `HOB_SECRET_FILE=${quoted(agentsFile)} `;
     lines.push(`Run an agent in it, in a second terminal (${how}):`);
-    lines.push(`  HOB_URL=${url} ${given}${agent}`);
+    lines.push(`  HOB_URL=${url} ${given}${words.agent}`);
   }
   lines.push('List and revoke grants, in another terminal (each command asks for the granter’s secret):');
-  for (const command of ['list', 'revoke ID']) lines.push(`  ${hob} ${command}${grantersFile}`);
+  for (const command of ['list', 'revoke ID']) lines.push(`  ${commandLine(words, command, state)}${grantersFile}`);
   lines.push('');
   return lines;
 }

@@ -13,7 +13,7 @@ import { openStateDir, readStopOrder } from '../drivers/state-dir.ts';
 import { sentinelHome } from '../drivers/state-home.ts';
 import { out, say, sayText } from '../drivers/terminal.ts';
 import { openHost } from '../open-host.ts';
-import { type CommandWords, nextSteps } from './next-steps.ts';
+import { type CommandWords, commandLine, nextSteps } from './next-steps.ts';
 import { requireSandbox } from './sandboxed.ts';
 import type { SessionFlags } from './session-flags.ts';
 import { aboutSession, openWorkspace } from './workspace.ts';
@@ -111,13 +111,12 @@ export async function serveWorkspace(chosen: WorkspaceChoice): Promise<void> {
       );
     const waits = started.how === 'again' && started.grants.some((grant) => grant.state === 'suspended');
     const putBack = host.restoredBecause ?? (waits ? earlier : undefined);
-    if (putBack !== undefined)
-      out(`hob: ${putBack}: ${words.hob} confirm all${words.state === state ? '' : ` --state ${state}`}`);
+    if (putBack !== undefined) out(`hob: ${putBack}: ${commandLine(words, 'confirm all', state)}`);
     out(session === undefined ? `Hob serves no session on ${root}` : `Hob serves one session on ${root}`);
-    for (const line of aboutSession(started, workspace, Date.now(), words)) out(line);
+    for (const line of aboutSession(started, workspace, Date.now(), commandLine(words, 'inbox', state))) out(line);
     const onTerminal = process.stdout.isTTY === true && secretsTo === undefined;
     const lost = !onTerminal && secretsTo === undefined;
-    for (const line of nextSteps({ url, secrets, ended: session === undefined, files, lost }, words)) out(line);
+    for (const line of nextSteps({ url, state, secrets, ended: session === undefined, files, lost }, words)) out(line);
     // A pipe may lead anywhere, so a secret is printed only on a terminal.
     const shown = <T extends object>(of: T): T => (onTerminal ? of : { ...of, secret: undefined });
     out(`hob session ${JSON.stringify(shown(secrets.session))}`);

@@ -13,7 +13,6 @@ import { hashSecret } from '@hob/vat/forwarder';
 import type { Grant } from '../granters/own-rows.ts';
 import type { StartOptions } from '../granters/start.ts';
 import type { Host, Started } from '../types.ts';
-import type { CommandWords } from './next-steps.ts';
 import { enterOwner } from './owner.ts';
 import { checkFlags, flagsOf, noteOf, type SessionFlags } from './session-flags.ts';
 
@@ -127,13 +126,8 @@ function grantLine({ petname, state, usesLeft, until }: Grant, now: number): str
   return `  "${petname}"  ${state === 'live' ? `${uses}, for ${minutes} min` : stateTexts[state]}`;
 }
 
-/** The lines that tell a person about the session. */
-export function aboutSession(
-  started: Started,
-  chosen: StartSettings,
-  now: number,
-  words: CommandWords,
-): readonly string[] {
+/** The lines that tell a person about the session. `inbox`: how the person calls this command. */
+export function aboutSession(started: Started, chosen: StartSettings, now: number, inbox: string): readonly string[] {
   const { flags, lacking } = chosen;
   const { uses, minutes, readOnly, gate, code, shell } = flags;
   if (started.how === 'ended')
@@ -149,7 +143,7 @@ export function aboutSession(
         : [`It holds "workspace" (${directory}, for ${uses} calls) and "once" (the same, for a single call), for ${minutesText(minutes)}.`]), // biome-ignore format: one line
       ...(shell ? ['It also holds "shell": programs on the directory, at /workspace, in a sandbox without network.'] : []), // biome-ignore format: one line
       ...(code ? ['It also holds "code": the agent’s own programs, with the caps of the session.'] : []),
-      ...(gate === false ? [] : [`${gate === true ? 'Each call' : `Each call of ${(gate as readonly string[]).join(', ')}`} waits for a yes: ${words.hob} inbox`]), // biome-ignore format: one line
+      ...(gate === false ? [] : [`${gate === true ? 'Each call' : `Each call of ${(gate as readonly string[]).join(', ')}`} waits for a yes: ${inbox}`]), // biome-ignore format: one line
     ];
   }
   const { grants, note } = started;

@@ -35,7 +35,7 @@ def command_of(given: Sequence[str] | None = None) -> list[str]:
         return [hob]
     if shutil.which("npm") is None:
         raise Unavailable(f"hob.Host needs Node {NODE} or newer, and there is none: install it from nodejs.org, then run `{INSTALL}`")
-    raise Unavailable(f"hob.Host needs the command hob, and there is none in PATH: run `{INSTALL}`")
+    raise Unavailable(f"hob.Host needs the command hob, and there is none in PATH: run `{INSTALL}`, or install this package from a checkout of Hob with `pip install -e`")
 
 
 def _checkout(here: Path) -> Path | None:

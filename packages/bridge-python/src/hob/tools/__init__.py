@@ -158,7 +158,9 @@ class Tools:
             raise Invalid(f'"{REQUEST}" is how a model asks for more: give your verb another name')
         close = too_close(names)
         if close is not None:
-            raise Invalid(f'a typo turns "{close[0]}" into "{close[1]}": give one of them a name that is further away')
+            own = {verb.name for kind in kinds.values() for verb in kind} | {REQUEST}
+            less = "" if own.issuperset(close) else ", or leave out the verbs of all caps that you did not name: otherwise=()"
+            raise Invalid(f'a typo turns "{close[0]}" into "{close[1]}": give one of them a name that is further away{less}')
 
     @property
     def names(self) -> list[str]:
