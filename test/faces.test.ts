@@ -51,6 +51,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     OptionNames takeOptions takeRecord Effect Effects effectsOf withEffects Place placeOf withPlace storeEra suspended under Watch watch base32 hashSecret newSecret onlyVats vatOf vatsOf`),
   './testing': words('Faults development memoryPair TestClock testClock'),
   './lockdown': [],
+  './errors': words('CapError'),
 };
 
 /** A selection of the main face and of `wire` that also runs in a browser. */

@@ -16,8 +16,6 @@ interface Authenticator {
   verified(isVerified: boolean): Promise<void>;
   /** Whether the person touches it. */
   touched(isTouched: boolean): Promise<void>;
-  /** Waits until it has a passkey. */
-  made(): Promise<void>;
 }
 
 /** Adds authenticators to the browser of a page. */
@@ -31,14 +29,24 @@ async function authenticators(page: Page): Promise<(transport: 'internal' | 'usb
     return {
       verified: async (isUserVerified) => void (await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })), // biome-ignore format: one line
       touched: async (enabled) => void (await session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled })), // biome-ignore format: one line
-      async made() {
-        while ((await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials.length === 0);
-      },
     };
   };
 }
 
 const notice = (page: Page, text: string | RegExp): Promise<void> => page.locator('.notice', { hasText: text }).waitFor(); // biome-ignore format: one line
+
+/** Waits with each signature of the page for this. A virtual authenticator that is not touched when asked never answers. */
+async function beforeSigning(page: Page, touch: () => Promise<void>): Promise<void> {
+  await page.exposeFunction('touch', touch);
+  await page.evaluate(() => {
+    const { credentials } = navigator;
+    const sign = credentials.get.bind(credentials);
+    credentials.get = async (options) => {
+      await (window as unknown as { touch(): Promise<void> }).touch();
+      return sign(options);
+    };
+  });
+}
 
 async function approve(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Inbox' }).click();
@@ -87,11 +95,12 @@ test('the page asks for a passkey where the offer needs one; the first is added 
   await page.getByRole('button', { name: 'Passkeys' }).click();
   const other = await add('usb');
   await device.touched(false);
+  await beforeSigning(page, async () => {
+    await other.touched(false);
+    await device.touched(true);
+  });
   await page.getByLabel('name').fill('key');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
-  await other.made();
-  await other.touched(false);
-  await device.touched(true);
   await page.getByText('key, added').waitFor();
   await page.getByRole('button', { name: 'Remove laptop' }).click();
   await page.getByRole('button', { name: 'Remove it' }).click();

@@ -1,7 +1,8 @@
-/** The bounds of the arguments of a tool, with paths as its server sees them. */
+/** The bounds of the arguments of a tool, with paths as its server sees them. `hob check` loads this, and no host. */
 import type { PlannedBound } from '@hob/manifest';
-import { type Bound, type Bounds, readBounds } from '@hob/revocable';
-import { mountPoint } from './directories.ts';
+import type { Bounds } from '@hob/revocable';
+import { type Bound, checkBound } from '@hob/revocable/bounds';
+import { mountPoint } from './mount-point.ts';
 
 type Where = Readonly<Record<string, PlannedBound>>;
 
@@ -11,7 +12,7 @@ export const callBounds = (where: Where): Bounds => ({ call: { 0: argumentBound(
 /** What is wrong with bounds whose shape was checked: a template that is none, bounds too deep in each other. */
 export function boundsFault(where: Where): string | undefined {
   try {
-    readBounds(callBounds(where));
+    checkBound(argumentBound({ fields: where }));
     return undefined;
   } catch (error) {
     return (error as Error).message;

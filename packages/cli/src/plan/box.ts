@@ -9,7 +9,8 @@ import type { Session } from '@hob/host';
 import type { Plan } from '@hob/manifest';
 import { reveal } from '@hob/revocable';
 import { Mistake } from '../line/mistake.ts';
-import { type Directories, isWritable, mountPoint } from './directories.ts';
+import { type Directories, isWritable } from './directories.ts';
+import { mountPoint } from './mount-point.ts';
 import { petnameOf } from './names.ts';
 
 /** The directories of a box, until `done` is called. */

@@ -87,9 +87,6 @@ export class Directories {
 /** A program that may write in a directory may remove there, too: a mount knows no difference. */
 export const isWritable = (can: PlannedFs['can']): boolean => can.includes('write');
 
-/** Where a program sees a directory. */
-export const mountPoint = ({ root, path }: Directory): string => `/${path === '' ? root : `${root}/${path}`}`;
-
 const textOf = ({ root, path }: Directory): string => (path === '' ? root : `${root}/${path}`);
 
 /** The names of the directory caps that the programs of a plan mount, as caps. */

@@ -8,8 +8,9 @@ import type { FsCap } from '@hob/caps-fs';
 import { type ArgForms, makeCommandCap, makeShellCap, type World } from '@hob/caps-shell';
 import { type Plan, type PlannedCommand, type PlannedShell, takesArgs, type Word } from '@hob/manifest';
 import { Mistake } from '../line/mistake.ts';
-import { type Directories, isWritable, mountPoint, mountsOf } from './directories.ts';
+import { type Directories, isWritable, mountsOf } from './directories.ts';
 import type { FindProgram } from './machine.ts';
+import { mountPoint } from './mount-point.ts';
 import type { ProgramWays } from './program-net.ts';
 
 /** Makes the cap of a command. Errors: `Mistake`, and those of the sandbox. */

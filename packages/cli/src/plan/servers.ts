@@ -14,8 +14,9 @@ import { makeTools, mcpPlace, openServer, openServerAt, type ToolServer } from '
 import { CapError } from '@hob/vat';
 import type { Effects } from '@hob/vat/forwarder';
 import { Mistake } from '../line/mistake.ts';
-import { type Directories, mountPoint } from './directories.ts';
+import type { Directories } from './directories.ts';
 import type { Machine } from './machine.ts';
+import { mountPoint } from './mount-point.ts';
 import { petnameOf } from './names.ts';
 import type { UsedSecrets } from './net.ts';
 

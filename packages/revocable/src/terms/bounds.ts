@@ -9,25 +9,10 @@
  */
 import { CapError, isReference } from '@hob/vat';
 import { frozenData } from '@hob/vat/forwarder';
-import { checkTemplate, isLike, largestTemplates } from './like.ts';
+import { type Bound, checkBound, isName, isRecord } from './bound.ts';
+import { isLike, largestTemplates } from './like.ts';
 
-/** The values that an argument may have. */
-export type Bound =
-  /** Exactly this data. */
-  | { readonly is: unknown }
-  | { readonly oneOf: readonly unknown[] }
-  /** A number in a range. */
-  | { readonly min?: number; readonly max?: number }
-  /** An absolute path whose first names are these, compared name by name. It has no `.`, `..` or empty name. */
-  | { readonly beneath: readonly string[] }
-  /** A text like this template, such as `Dinner at {restaurant}`: see `like.ts`. */
-  | { readonly like: string }
-  /** Such a value, or none. */
-  | { readonly optional: Bound }
-  /** A record. A field that is named here has to have such a value; a field that is not may not be there. */
-  | { readonly fields: Readonly<Record<string, Bound>> }
-  /** Any value, or none. */
-  | { readonly any: true };
+export type { Bound } from './bound.ts';
 
 /** Method, then position of the argument, from 0. */
 export type Bounds = Readonly<Record<string, Readonly<Record<number, Bound>>>>;
@@ -41,8 +26,6 @@ export type GivenBounds = Readonly<Record<string, Readonly<Record<number, Bound>
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
-const isRecord = (x: unknown): x is Readonly<Record<string, unknown>> =>
-  typeof x === 'object' && x !== null && !Array.isArray(x) && !isReference(x);
 
 /** As programs write the names of parameters. A number that is no position stands for a mistake. */
 const isArgumentName = (key: string): boolean => /^[A-Za-z_$][\w$-]*$/.test(key) && key.length <= 128;
@@ -72,52 +55,6 @@ export function readBounds(given: GivenBounds): Bounds {
   return frozenData(read) as Bounds;
 }
 
-const DEEPEST = 8;
-
-function checkBound(bound: unknown, room: { left: number }, depth = 0): void {
-  const shape =
-    'a bound is {is: …}, {oneOf: […]}, {min: …, max: …}, {beneath: [name, …]}, {like: "… {name} …"}, ' +
-    '{fields: {name: bound}}, {optional: bound} or {any: true}';
-  if (depth > DEEPEST) return refuse(`bounds lie more than ${DEEPEST} deep in each other: write them flatter`);
-  if (!isRecord(bound)) return refuse(shape);
-  switch (Object.keys(bound).sort().join()) {
-    case 'is':
-      return;
-    case 'oneOf':
-      if (!Array.isArray(bound['oneOf']) || bound['oneOf'].length === 0)
-        refuse('oneOf is a list of at least one choice');
-      return;
-    case 'any':
-      if (bound['any'] !== true) refuse('any is true, or left out');
-      return;
-    case 'beneath':
-      if (!Array.isArray(bound['beneath']) || !bound['beneath'].every(isName))
-        refuse('beneath is a list of the names of a path, without /, . and ..');
-      return;
-    case 'like':
-      return checkTemplate(bound['like'], room);
-    case 'optional':
-      return checkBound(bound['optional'], room, depth + 1);
-    case 'fields':
-      if (!isRecord(bound['fields'])) return refuse('fields is a record of bounds');
-      for (const field of Object.values(bound['fields'])) checkBound(field, room, depth + 1);
-      return;
-    case 'min':
-    case 'max':
-    case 'max,min': {
-      const { min, max } = bound;
-      for (const end of [min, max])
-        if (end !== undefined && !(typeof end === 'number' && Number.isFinite(end)))
-          refuse('min and max are finite numbers');
-      if (min === undefined && max === undefined) refuse(shape);
-      if ((min as number) > (max as number)) refuse('min is at most max');
-      return;
-    }
-    default:
-      refuse(shape);
-  }
-}
-
 /**
  * Throws `denied` if `args` are outside the bounds of `method`. `args` are frozen copies, as a message
  * carries them.
@@ -141,10 +78,6 @@ export function checkBounds(bounds: Bounds, method: string, args: readonly unkno
     );
 }
 
-/** A name in a path: what no system takes for another directory. */
-const isName = (name: unknown): name is string =>
-  typeof name === 'string' && name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
-
 function isBeneath(names: readonly string[], value: unknown): boolean {
   if (typeof value !== 'string' || !value.startsWith('/')) return false;
   const own = value === '/' ? [] : value.slice(1).split('/');
@@ -152,7 +85,7 @@ function isBeneath(names: readonly string[], value: unknown): boolean {
 }
 
 function hasFields(fields: Readonly<Record<string, Bound>>, value: unknown): boolean {
-  if (!isRecord(value) || !isPlain(value)) return false;
+  if (!isRecord(value)) return false;
   return (
     Object.keys(value).every((key) => Object.hasOwn(fields, key)) &&
     Object.entries(fields).every(([key, bound]) => within(bound, Object.hasOwn(value, key) ? value[key] : undefined))
@@ -227,15 +160,10 @@ function same(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((byte, at) => byte === b[at]);
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, at) => same(item, (b as readonly unknown[])[at]));
-  if (!isPlain(a) || !isPlain(b)) return false;
+  if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && same(a[key], (b as Readonly<Record<string, unknown>>)[key]))
-  );
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
 }
-
-const isPlain = (x: object): x is Readonly<Record<string, unknown>> => Object.getPrototypeOf(x) === Object.prototype;
 
 /** Describes a bound to people: short, and only from the terms. */
 export function boundText(bound: Bound): string {

@@ -9,7 +9,7 @@
  * A template says what data may look like. It is for titles and messages, and not for commands and paths: those are
  * bounded by what they reach (a directory, a row of argv, `beneath`).
  */
-import { CapError } from '@hob/vat';
+import { CapError } from '@hob/vat/errors';
 import { RE2JS } from 're2js';
 
 const LONGEST_TEMPLATE = 1_000;
