@@ -59,11 +59,17 @@ const files = ({ server: [command = '', ...args] }: Places): SetUp['files'] => (
   'hob-mcp.json': json({ mcpServers: { [SERVER]: { type: 'stdio', command, args } } }),
 });
 
+/** Of Hob's server of MCP. */
+const SLOWEST_START_MS = 60_000;
+
 const env = ({ home, model }: Places): SetUp['env'] => ({
   ANTHROPIC_BASE_URL: model,
   CLAUDE_CONFIG_DIR: `${home}/.claude`,
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
+  // Else its first question to the model goes without Hob’s tools, if the server takes long to start.
+  MCP_CONNECTION_NONBLOCKING: 'false',
+  MCP_TIMEOUT: `${SLOWEST_START_MS}`,
 });
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,6 +1,7 @@
 /** The promises of `hob acp`, with a real agent behind it and the SDK's client as the editor. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { agentProgram } from '../../../../test/probes.ts';
@@ -23,6 +24,7 @@ session:
     src: { fs: project/src, can: [read, list, write] }
 `;
 const MOST_MS = 600_000;
+const slow = fileURLToPath(new URL('../slow-server.mjs', import.meta.url));
 
 interface Scene {
   readonly hob: HobHome;
@@ -35,7 +37,7 @@ interface Scene {
 
 async function scene(
   host: PromisedHost,
-  { words, adapter }: AcpAgent,
+  { words, adapter, slowServer }: AcpAgent,
   how: readonly string[],
   next: (asked: Asked) => Say | Promise<Say>,
 ): Promise<Scene> {
@@ -53,7 +55,8 @@ async function scene(
   const [first = '', ...rest] = hob.words;
   const granted = join(hob.folder, 'config/project');
   const options = [...how, '--model-url', `${model.url}${host.path}`, ...host.options];
-  const running = new Running(first, [...rest, 'acp', ...options, '--', ...words], env, granted);
+  const node = slowServer === true ? ['--import', slow] : [];
+  const running = new Running(first, [...node, ...rest, 'acp', ...options, '--', ...words], env, granted);
   hob.track(running);
   const editor = editorOf(running);
   await editor.agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
@@ -88,6 +91,8 @@ interface AcpAgent {
     readonly name: 'acp-claude' | 'acp-codex';
     readonly variable: string;
   };
+  /** Hob's server of MCP starts as on a busy machine. */
+  readonly slowServer?: true;
 }
 
 /** Adds the tests of one host to the file that calls it. */

@@ -46,4 +46,5 @@ promisesOf(host);
 acpPromisesOf(host, {
   words: ['claude-agent-acp'],
   adapter: { name: 'acp-claude', variable: 'CLAUDE_CODE_EXECUTABLE' },
+  slowServer: true,
 });
