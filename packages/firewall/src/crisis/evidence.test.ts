@@ -1,6 +1,6 @@
 /**
  * The rates of the detector on texts that it has not learned from. The writers of the thirteenth set had seen neither
- * it nor the texts that taught it. The set has eight languages so far; README says what other sets came to.
+ * it nor the texts that taught it. README says what other sets came to.
  */
 import { expect, test } from 'vitest';
 import { measure, ofForms, share } from '../../test/crisis/measure.ts';
@@ -8,7 +8,7 @@ import { measure, ofForms, share } from '../../test/crisis/measure.ts';
 const unseen = measure('thirteenth');
 
 test('of the named forms at most 10 % are missed, and of each language at most 20 %', () => {
-  expect(ofForms(unseen).of).toBe(1620);
+  expect(ofForms(unseen).of).toBe(1981);
   expect(share(ofForms(unseen))).toBeLessThanOrEqual(0.1);
   for (const [language, rate] of Object.entries(unseen.byLanguage)) expect([language, share(rate) <= 0.2]).toEqual([language, true]); // biome-ignore format: one line
 });
