@@ -87,7 +87,56 @@ async def test_create_and_then_share_takes_one_grant_and_asks_for_what_others_ma
     assert calendar.shared == [("event-2", "ann")]
 
 
+class Event:
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.shared: list[str] = []
+
+    def share(self, person: str) -> None:
+        """Shows it to somebody."""
+        self.shared.append(person)
+
+    def cancel(self) -> None:
+        """Ends it."""
+        raise AssertionError("nobody may")
+
+
+class Diary:
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def create(self, title: str) -> Any:
+        """Makes an event."""
+        self.events.append(Event(title))
+        return hob.far(self.events[-1], "share", "cancel")
+
+
+@needs_node
+async def test_what_a_once_grant_makes_has_a_lifetime_of_its_own(folder: Path) -> None:
+    diary = Diary()
+    async with host_on(folder) as host:
+        await host.granter.offer("diary", diary)
+        session = await host.granter.open_session("agent")
+        made = {"uses": 2, "methods": ["share"], "seconds": 3600}
+        grant = await host.granter.grant(session.id, "diary", "diary", scope="once", methods=["create"], made=made)
+        async with await session.enter() as agent:
+            event = await E(agent["diary"]).create(title="Dinner")
+            assert await fails(agent["diary"].create(title="Lunch")) == "exhausted"
+            assert await fails(E(event).cancel()) == "no-such-method"
+            await E(event).share("ann")
+            (live,) = await host.granter.grants(live=True)
+            assert (live.id, live.state) == (grant.id, "exhausted")
+            assert live.made_until is not None
+            await host.granter.revoke(grant.id)
+            assert await fails(E(event).share("bob")) == "revoked"
+    assert [(event.title, event.shared) for event in diary.events] == [("Dinner", ["ann"])]
+
+
 def test_terms_are_written_as_the_host_reads_them() -> None:
+    assert on_the_wire({"made": {"uses": 2, "seconds": 1.5}}) == {"made": {"uses": 2, "for": 1500}}
+    for made in ("once", 1, {"often": 1}):
+        with pytest.raises(hob.Invalid):
+            on_the_wire({"made": made})
     said: dict[str, Any] = on_the_wire({"own": True, "person_only": True, "drafts": ("write",), "level": "low"})
     assert said == {"own": True, "personOnly": True, "drafts": ["write"], "level": "low"}
     assert on_the_wire({"own": False, "person_only": None}) == {}

@@ -159,6 +159,45 @@ test('a grant ends on time though the process was away, with one ledger line', a
   expect((await kinds(home.store)).filter((kind) => kind === 'expire')).toHaveLength(2);
 });
 
+test('what a call made keeps its uses and its end over restarts, and ends with the revocation of its grant', async () => {
+  const house = machine(testClock());
+  let home = await house.boot();
+  const making = await grant(home, 'g', { uses: 1, made: { uses: 3 } });
+  await E(home.drawer).keep('made', (await E(making).open('a')) as unknown as object);
+  for (let use = 0; use < 2; use += 1) {
+    home = await house.boot();
+    expect(await code(E(await cap(home, 'made')).read())).toBe('ok');
+  }
+  expect(await E(home.drawer).state('g')).toMatchObject({
+    state: 'exhausted',
+    usesLeft: 0,
+    madeUntil: expect.any(Number),
+  });
+  await E(home.drawer).revoke('g');
+  home = await house.boot();
+  expect(await code(E(await cap(home, 'made')).read())).toBe('revoked');
+  expect(await verifyLedger(home.store)).toMatchObject({ ok: true });
+});
+
+test('what a call made waits with its grant in a store that is put back, and goes on when that is confirmed', async () => {
+  const house = machine(testClock());
+  let home = await house.boot();
+  for (const name of ['g', 'other']) {
+    const making = await grant(home, name, { uses: 1, made: { uses: 3 } });
+    await E(home.drawer).keep(`${name} made`, (await E(making).open('a')) as unknown as object);
+  }
+  await house.copy('monday');
+  home = await house.boot();
+  await E(home.drawer).revoke('other');
+  await house.putBack('monday');
+  home = await house.boot();
+  for (const name of ['g made', 'other made'])
+    expect([name, await code(E(await cap(home, name)).read())]).toEqual([name, 'unavailable']);
+  await E(home.drawer).confirm('g');
+  expect(await code(E(await cap(home, 'g made')).read())).toBe('ok');
+  expect(await code(E(await cap(home, 'other made')).read())).toBe('unavailable');
+});
+
 test('a store that is put back does not give back uses or revoked grants: each grant waits for its granter', async () => {
   const clock = testClock();
   const house = machine(clock);

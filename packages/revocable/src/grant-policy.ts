@@ -28,6 +28,8 @@ export interface GrantState {
   readonly alarm: string | undefined;
   /** The table of a membrane. */
   readonly wrapped: Table<object> | undefined;
+  /** When the last of the objects that its calls made ends, in ms since 1970. */
+  readonly madeUntil?: number | undefined;
 }
 
 // One error of each for all: making an error writes a stack, which costs more than revoking a grant.
@@ -37,18 +39,26 @@ export const revoked: CapError = endedBy('revoked', 'was revoked');
 export const expired: CapError = endedBy('expired', 'has run out of time');
 export const exhausted: CapError = endedBy('exhausted', 'has been used up');
 
-export function checkLive({ limits, mode }: GrantState): void {
-  if (mode !== 'live') throw mode === 'revoked' ? revoked : expired;
-  if (groupEnded(limits)) throw revoked;
-  checkEra(limits.era);
+/** Whether somebody ended it, or the grant whose call made its objects. */
+export const isRevoked = ({ limits, mode }: GrantState): boolean =>
+  mode === 'revoked' || groupEnded(limits) || limits.from?.forMade().isRevoked === true;
+
+/** The era that counts: what a call made waits for the confirmation of its grant. */
+const eraOf = ({ era, from }: GrantLimits): number => from?.forMade().era ?? era;
+
+export function checkLive(state: GrantState): void {
+  if (state.mode === 'expired') throw expired;
+  if (isRevoked(state)) throw revoked;
+  checkEra(eraOf(state.limits));
 }
 
-export function statusOf({ limits, mode, left }: GrantState): GrantStatus {
+export function statusOf(state: GrantState): GrantStatus {
+  const { limits, mode, left } = state;
   if (mode !== 'live') return mode;
-  if (groupEnded(limits)) return 'revoked';
+  if (isRevoked(state)) return 'revoked';
   if (isOver(limits, 0)) return 'expired';
   if (left === 0) return 'exhausted';
-  return needsConfirmation(limits.era) ? 'suspended' : 'live';
+  return needsConfirmation(eraOf(limits)) ? 'suspended' : 'live';
 }
 
 /** Returns the uses that are left after one more. */
@@ -57,12 +67,16 @@ function chargeUse(left: number): number {
   return left - 1;
 }
 
+/** The name that the ledger has for what one call made. */
+const madeOf = ({ limits: { from, part } }: GrantState): string | undefined =>
+  from === undefined ? undefined : part?.slice('=part '.length);
+
 const policy: FullPolicy<readonly [GrantState]> = {
   timeless: true,
   near: ([{ limits }]) => limits.uses === undefined && limits.where === undefined,
   latch: ([state]) => (state.mode === 'live' && isOver(state.limits, 0) ? [{ ...state, mode: 'expired' }] : undefined),
   onLatched: ([state], self) => {
-    ledgerLine('expire', { grant: state.grant });
+    ledgerLine('expire', { grant: state.grant, made: madeOf(state) });
     if (state.alarm !== undefined) cancelWake(state.alarm);
     // The grace starts now: the wall clock or a boot may have ended the grant before its vat time.
     return [{ ...state, alarm: wakeAt(vatTime() + state.limits.grace, self, 'finish') }];
@@ -76,30 +90,31 @@ const policy: FullPolicy<readonly [GrantState]> = {
     return next === undefined ? undefined : [{ ...state, left: next }];
   },
   admitCallback: ([state]) => checkLive(state),
-  admitResult: ([{ limits, mode }]) => {
-    if (mode === 'revoked' || groupEnded(limits)) throw revoked;
-    if (isOver(limits, limits.grace)) throw expired;
+  admitResult: ([state]) => {
+    if (isRevoked(state)) throw revoked;
+    if (isOver(state.limits, state.limits.grace)) throw expired;
   },
-  ledgerFields: ([
-    {
+  ledgerFields: ([state]) => {
+    const {
       grant,
       limits: { uses, act },
       left,
-    },
-  ]) => ({
-    grant,
-    use: uses === undefined || left === undefined ? undefined : uses - left + 1,
-    act,
-  }),
+    } = state;
+    const use = uses === undefined || left === undefined ? undefined : uses - left + 1;
+    return { grant, use, act, made: madeOf(state) };
+  },
   cause: ([{ grant }]) => grant,
-  groups: ([{ limits }]) => limits.within?.groups ?? [],
+  groups: ([{ limits }]) => {
+    const groups = limits.within?.groups ?? [];
+    return limits.part === undefined ? groups : [...groups, limits.part];
+  },
   wrapped: ([{ wrapped }]) => wrapped,
   reveal: ([state]) => {
     const { grant, limits, wrapped } = state;
     checkLive(state);
     const filters =
       limits.uses !== undefined || limits.methods !== undefined || limits.where !== undefined || wrapped !== undefined;
-    if (filters) throw opaque();
+    if (filters || limits.made !== undefined) throw opaque();
     if (limits.audited) {
       if (!limits.mount) throw opaque();
       ledgerLine('call', { grant, what: 'mount' });

@@ -7,7 +7,7 @@
  * between burns the use, and the other order would give one back. The end by time is a turn of its own with a
  * ledger line, whether or not anybody calls.
  */
-import { type Bcom, type Become, cancelWake, type Definition, define, ledgerLine, wakeAt } from '@hob/vat';
+import { type Bcom, type Become, cancelWake, type Definition, define, ledgerLine, spawn, wakeAt } from '@hob/vat';
 import { cut, storeEra } from '@hob/vat/forwarder';
 import { forwarderStateOf } from './forwarder/forward-call.ts';
 import type { ForwarderState } from './forwarder/forwarder.ts';
@@ -17,20 +17,22 @@ import {
   expired,
   type GrantState,
   type GrantStatus,
+  isRevoked,
   policyOf,
   revoked,
   statusOf,
 } from './grant-policy.ts';
+import { makingPolicy } from './made.ts';
 import { narrowed, renewed } from './terms/change.ts';
 import { isOver } from './terms/deadline.ts';
 import { needsConfirmation } from './terms/era.ts';
-import { clocks, groupEnded, type Now, type Terms } from './terms/terms.ts';
+import { clocks, type GrantLimits, groupEnded, type MakingGrant, type Now, type Terms } from './terms/terms.ts';
 
 /** Further fields of a ledger line, for example the person who acted. */
 type About = Readonly<Record<string, string>>;
 
 /** One grant, held by its granter. See Redell's caretaker (1974); Miller, Robust Composition (2006). */
-export interface GrantActor extends ForwarderState {
+export interface GrantActor extends ForwarderState, MakingGrant {
   /** Sets its alarm. Called once, when it is made. */
   begin(): void;
   /** Returns when every driver that worked under the grant is done. */
@@ -44,7 +46,8 @@ export interface GrantActor extends ForwarderState {
   narrow(terms: Terms, about?: About): void;
   /**
    * Gives back `uses` that were charged at vat time `charged`, for calls that nobody was asked about and that
-   * never will be sent. If the uses were narrowed since, nothing is given back.
+   * never will be sent. If the uses were narrowed since, nothing is given back; nor once its calls have made objects,
+   * because the call may have spent a use of theirs.
    */
   giveBack(charged: number, uses: number): void;
   /**
@@ -59,7 +62,7 @@ export interface GrantActor extends ForwarderState {
   confirm(by: string): void;
   /**
    * `until` is in ms since 1970. `lasting`: it outlives a boot of the machine. `methods`: those that it allows,
-   * undefined for all.
+   * undefined for all. `madeUntil`: when the last of the objects that its calls made ends, in ms since 1970.
    */
   look(): {
     readonly state: GrantStatus;
@@ -67,6 +70,7 @@ export interface GrantActor extends ForwarderState {
     readonly until: number;
     readonly lasting: boolean;
     readonly methods: readonly string[] | undefined;
+    readonly madeUntil: number | undefined;
   };
 }
 
@@ -78,10 +82,28 @@ type Stored = readonly [
   left: number | undefined,
   alarm: string | undefined,
   wrapped: GrantState['wrapped'],
+  madeUntil?: GrantState['madeUntil'],
 ];
 
-const portraitOf = ({ grant, limits, mode, left, alarm, wrapped }: GrantState): ReturnType<typeof GrantActor> =>
-  GrantActor(grant, limits, mode, left, alarm, wrapped);
+const portraitOf = ({
+  grant,
+  limits,
+  mode,
+  left,
+  alarm,
+  wrapped,
+  madeUntil,
+}: GrantState): ReturnType<typeof GrantActor> =>
+  madeUntil === undefined
+    ? GrantActor(grant, limits, mode, left, alarm, wrapped)
+    : GrantActor(grant, limits, mode, left, alarm, wrapped, madeUntil);
+
+/** In a turn: the objects that a call made, with `limits` of their own. */
+function spawnMade(grant: string, limits: GrantLimits): GrantActor {
+  const actor = spawn(GrantActor(grant, limits, 'live', limits.uses, undefined, undefined));
+  actor.begin();
+  return actor;
+}
 
 /** Throws if the grant is over or waits for confirmation: then nothing of it can be changed. */
 function checkChangeable(state: GrantState): Now {
@@ -100,16 +122,18 @@ const isStored = ([grant, limits, mode, left]: readonly unknown[]): boolean =>
   ['live', 'revoked', 'expired'].includes(mode as string) &&
   (left === undefined || Number.isSafeInteger(left));
 
+const asStored = (...stored: readonly unknown[]): [...Stored] => stored as unknown as [...Stored];
+
 export const GrantActor: Definition<GrantActor, [...Stored]> = define(
   'revocable.grant',
-  (bcom, ...[grant, limits, mode, left, alarm, wrapped]) => {
-    const state: GrantState = { grant, limits, mode, left, alarm, wrapped };
+  (bcom, ...[grant, limits, mode, left, alarm, wrapped, madeUntil]) => {
+    const state: GrantState = { grant, limits, mode, left, alarm, wrapped, madeUntil };
     const become = (change: Partial<GrantState>): Become<void> => bcom(portraitOf({ ...state, ...change }));
     const forwarding = forwarderStateOf<readonly [GrantState]>(
       bcom as unknown as Bcom<never>,
       ([next]) => portraitOf(next),
       [state],
-      policyOf(state),
+      makingPolicy(policyOf(state), limits, spawnMade),
     );
     const alarmAt = (deadline: number): string => {
       if (alarm !== undefined) cancelWake(alarm);
@@ -138,7 +162,7 @@ export const GrantActor: Definition<GrantActor, [...Stored]> = define(
       },
       finish() {
         if (mode !== 'expired') return undefined;
-        cut(grant, expired);
+        cut(limits.part ?? grant, expired);
         return become({ alarm: undefined });
       },
       narrow(terms, about = {}) {
@@ -149,6 +173,7 @@ export const GrantActor: Definition<GrantActor, [...Stored]> = define(
       },
       giveBack(charged, uses) {
         if (mode !== 'live' || groupEnded(limits) || left === undefined || limits.uses === undefined) return undefined;
+        if (madeUntil !== undefined) return undefined;
         if (limits.narrowed !== undefined && limits.narrowed >= charged) return undefined;
         const next = Math.min(limits.uses, left + uses);
         ledgerLine('give-back', { grant, uses: next - left });
@@ -164,15 +189,17 @@ export const GrantActor: Definition<GrantActor, [...Stored]> = define(
         ledgerLine('confirm', { grant, by });
         return become({ limits: { ...limits, era: storeEra() } });
       },
+      forMade: () => ({ isRevoked: isRevoked(state), era: limits.era }),
       look: () => ({
         state: statusOf(state),
         usesLeft: left,
         until: limits.wallDeadline,
         lasting: limits.boot === undefined,
         methods: limits.methods,
+        madeUntil,
       }),
     };
   },
-  // A reader of version 0 ignores groups, and would let calls of an ended one through.
-  { shape: isStored, version: 1, upgrade: { 0: (...stored: readonly unknown[]) => stored as unknown as [...Stored] } },
+  // A reader of version 0 ignores groups, and one of version 1 a revocation of the grant that made the objects.
+  { shape: isStored, version: 2, upgrade: { 0: asStored, 1: asStored } },
 );

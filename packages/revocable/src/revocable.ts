@@ -4,11 +4,12 @@
  * The holder of the forwarder has no way to the revoker or to the object behind. The holder of the revoker
  * has no way to the cap. For the promises of a grant, see `grant.ts`.
  */
-import { type Definition, define, type Far, ledgerLine, spawn, type Table } from '@hob/vat';
+import { CapError, type Definition, define, type Far, ledgerLine, spawn, type Table } from '@hob/vat';
 import { freshName, inTurn, type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { firstForwarder } from './forwarder/cross.ts';
 import { outside } from './forwarder/forward.ts';
 import { GrantActor } from './grant.ts';
+import { freshPart } from './made.ts';
 import { clocks, type GrantGroups, limitsOf, readTerms, type Terms } from './terms/terms.ts';
 
 /** Ends a grant. `revoke` returns when that is durable and every driver that worked under it is done. */
@@ -69,11 +70,14 @@ export function grantOf<T extends object>(
   options?: GrantOptions,
 ): Grant<T> {
   const { about = {}, act, otherwise, wrapped, within } = takeOptions(options, 'grantOf', grantOptions);
+  if (wrapped !== undefined && terms.made !== undefined)
+    throw new CapError('invalid', 'a membrane has one state for all that comes out of it: leave out made');
   const human = act === undefined ? {} : { act };
   const limits = Object.freeze({
     ...limitsOf(terms, clocks(), otherwise),
     ...human,
     ...(within === undefined ? {} : { within }),
+    ...(terms.made === undefined ? {} : { part: freshPart() }),
   });
   const actor = spawn(GrantActor(id, limits, 'live', limits.uses, undefined, wrapped));
   actor.begin();

@@ -208,6 +208,38 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/powerbox/stricter.test.ts'],
   },
   {
+    name: 'made-refund',
+    breaks: 'a refused call of what was made gives the grant a use back',
+    file: 'packages/revocable/src/grant.ts',
+    find: 'if (madeUntil !== undefined) return undefined;',
+    replace: '',
+    tests: ['packages/host/src/powerbox/made.test.ts'],
+  },
+  {
+    name: 'made-wider',
+    breaks: 'an approval gives what is made more than was asked',
+    file: 'packages/host/src/powerbox/stricter.ts',
+    find: "if (asked === undefined) return wider('made', 'left out');",
+    replace: 'if (asked === undefined) return { made: said };',
+    tests: ['packages/host/src/powerbox/stricter.test.ts'],
+  },
+  {
+    name: 'made-shown',
+    breaks: 'who approves does not read the terms of what the calls make',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: 'if (own !== undefined) rows.push(',
+    replace: 'if (own !== own) rows.push(',
+    tests: ['packages/host/src/powerbox/made.test.ts'],
+  },
+  {
+    name: 'made-listed',
+    breaks: 'a used up grant whose objects go on is not among the live ones',
+    file: 'packages/host/src/granters/own-rows.ts',
+    find: ' || view.madeUntil !== undefined) found.push(view);',
+    replace: ') found.push(view);',
+    tests: ['packages/host/src/powerbox/made.test.ts'],
+  },
+  {
     name: 'approval-bounds',
     breaks: 'an approval widens the bounds that were asked',
     file: 'packages/host/src/powerbox/stricter.ts',
@@ -270,14 +302,19 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/powerbox/request.test.ts'],
   },
   {
+    name: 'answer-made',
+    breaks: 'a call of what a grant made can have no yes when the grant is over',
+    file: 'packages/host/src/powerbox/answer-request.ts',
+    find: "    if (state === 'expired' && grant !== undefined && madeUntilOf(grant) !== undefined) continue;",
+    replace: '    if (madeUntilOf === undefined) continue;',
+    tests: ['packages/host/src/powerbox/made.test.ts'],
+  },
+  {
     name: 'answer-live',
     breaks: 'a call of a grant that has ended is let go on',
     file: 'packages/host/src/powerbox/answer-request.ts',
-    find: `const state = grant === undefined ? 'revoked' : grantState(tables, grant);
-    if (state !== 'live' && state !== 'exhausted')
-      throw new CapError(state === 'suspended' ? 'unavailable' : state, \`the grant that the call was made under has ended (\${state})\`); // biome-ignore format: one line`,
-    replace:
-      "const state = grant === undefined ? 'revoked' : grantState(tables, grant); // biome-ignore format: one line",
+    find: "    if (state === 'expired' && grant !== undefined && madeUntilOf(grant) !== undefined) continue;",
+    replace: '    if (state !== undefined) continue;',
     tests: ['packages/host/src/powerbox/gate.test.ts'],
   },
   {

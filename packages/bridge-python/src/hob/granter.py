@@ -38,6 +38,8 @@ class Grant:
     """What people call the offer, quoted."""
     where: str | None = None
     """Where it is on the host, quoted. Never give it to an agent."""
+    made_until: float | None = None
+    """When the last of the objects that its calls made ends (the term `made`), in seconds since 1970."""
 
 
 def _grant(said: dict[str, Any]) -> Grant:
@@ -53,6 +55,7 @@ def _grant(said: dict[str, Any]) -> Grant:
         uses_left=said.get("usesLeft"),
         what=said.get("what", ""),
         where=said.get("where"),
+        made_until=said["madeUntil"] / 1000 if "madeUntil" in said else None,
     )
 
 

@@ -33,6 +33,8 @@ class Terms(TypedDict, total=False):
     """With a firewall, the highest level of risk that goes on without a person: `low`, `medium`, `high`."""
     person_only: bool
     """A call that waits is for a person alone: no judge sees it."""
+    made: Mapping[str, Any]
+    """The terms of the objects that a call makes: `uses`, `seconds`, `until`, `methods`, `where`, `audited`."""
 
 
 _KNOWN = Terms.__optional_keys__
@@ -56,11 +58,19 @@ def on_the_wire(terms: Mapping[str, Any]) -> dict[str, Any]:
                 said["own" if name == "own" else "personOnly"] = True
             elif value is not False:
                 raise Invalid(f"{name} is True or False")
+        elif name == "made":
+            said[name] = _made(value)
         elif name in ("methods", "gated", "drafts") and not isinstance(value, bool):
             said[name] = list(value)
         else:
             said[name] = value
     return said
+
+
+def _made(terms: Any) -> dict[str, Any]:
+    if not isinstance(terms, Mapping):
+        raise Invalid('made is a record of terms, such as {"uses": 3, "seconds": 3600}')
+    return on_the_wire(terms)
 
 
 _TIMES = ("for", "until")
@@ -82,4 +92,6 @@ def completed(asked: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, An
         terms = {**time, **terms}
     if asked.get("mount") is True:
         terms.setdefault("mount", True)
+    if "made" in asked:
+        terms.setdefault("made", asked["made"])
     return terms

@@ -9,13 +9,13 @@ import { called, idText, type Names } from './names.ts';
 export const GRANT_HEADS: readonly string[] = ['id', 'session', 'cap', 'state', 'uses left', 'time left', 'leads to'];
 /** A grant as a row. */
 export const grantRow = (
-  { id, session, petname, state, usesLeft, until, what, where }: Grant,
+  { id, session, petname, state, usesLeft, until, what, where, madeUntil }: Grant,
   names: Names,
 ): readonly string[] => [
   idText('G', id, names),
   idText('S', session, names),
   petname,
-  state,
+  madeUntil === undefined ? state : `${state}, made: ${timeLeft(madeUntil)}`,
   usesLeft === undefined ? 'any' : String(usesLeft),
   state === 'live' ? timeLeft(until) : '-',
   where === undefined ? what : `${what}, ${where}`,
@@ -24,7 +24,10 @@ export const grantRow = (
 export const grantText = (grant: Grant): string =>
   grantLine({ ...grant, id: shortId('G', grant.id), session: shortId('S', grant.session) });
 /** A grant as JSON. `until` is in ms since 1970. */
-export const grantJson = ({ id, session, petname, state, usesLeft, until, parent }: Grant, names: Names): object => ({
+export const grantJson = (
+  { id, session, petname, state, usesLeft, until, parent, madeUntil }: Grant,
+  names: Names,
+): object => ({
   id: shortId('G', id),
   grant: id,
   session: shortId('S', session),
@@ -32,6 +35,7 @@ export const grantJson = ({ id, session, petname, state, usesLeft, until, parent
   state,
   ...(usesLeft === undefined ? {} : { usesLeft }),
   until,
+  ...(madeUntil === undefined ? {} : { madeUntil }),
   ...(parent === undefined ? {} : { parent: shortId('G', parent) }),
   ...called(id, names),
 });

@@ -9,7 +9,7 @@ import { CapError } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
 import { offerText } from '../powerbox/offer-text.ts';
 import { hasSturdyref } from '../sharing/sturdyrefs.ts';
-import { grantState } from '../state/c-list.ts';
+import { grantState, madeUntilOf } from '../state/c-list.ts';
 import { sessionOf } from '../state/groups.ts';
 import { grantsFrom, sessionsFrom } from '../state/order.ts';
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
@@ -31,12 +31,15 @@ export interface Grant {
   readonly state: GrantStatus;
   readonly usesLeft?: number;
   readonly until: number;
+  /** When the last of the objects that its calls made ends, by the terms in `made`: also after the grant's own end. */
+  readonly madeUntil?: number;
 }
 
 export function grantView(tables: HostTables, grant: GrantRecord): Grant {
   const { id, session, petname, granter, offered, parent } = grant;
   const { usesLeft, until } = leftOf(tables, grant);
   const info = tables.offerInfo.get(offered);
+  const madeUntil = madeUntilOf(grant);
   return {
     id,
     session,
@@ -49,6 +52,7 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
     state: grantState(tables, grant),
     ...(usesLeft === undefined ? {} : { usesLeft }),
     until,
+    ...(madeUntil === undefined ? {} : { madeUntil }),
   };
 }
 
@@ -121,7 +125,7 @@ export class OwnRows {
       if (found.length >= Math.min(limit, pageSize) || (found.length > 0 && looked >= maxLooked)) break;
       const view = grantView(this.#tables, grant);
       looked += 1;
-      if (live !== true || view.state === 'live') found.push(view);
+      if (live !== true || view.state === 'live' || view.madeUntil !== undefined) found.push(view);
     }
     return found;
   }

@@ -12,7 +12,7 @@ import { CapError, E, ledgerLine, vatTime, wallTime } from '@hob/vat';
 import { breakAnswer, type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { needsPasskey } from '../passkeys/needed.ts';
 import { afterProof, readProof } from '../passkeys/passkeys.ts';
-import { grantState, type Initiator } from '../state/c-list.ts';
+import { grantState, type Initiator, madeUntilOf } from '../state/c-list.ts';
 import { sessionOf } from '../state/groups.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { checkName, skeletonOf } from '../state/names.ts';
@@ -126,12 +126,14 @@ function approve({ hostState, names, initiator, pending, said }: Approval): Prom
 
 /**
  * A call whose grant has ended goes nowhere, also with an approval. A grant that is used up is no obstacle:
- * this call is one of its uses.
+ * this call is one of its uses. Nor is one that is over while something that it made goes on: what waits of the grant
+ * itself ends with it.
  */
 function checkGrantsLive(tables: HostTables, { under }: RequestRecord): void {
   for (const id of under) {
     const grant = tables.grants.get(id);
     const state = grant === undefined ? 'revoked' : grantState(tables, grant);
+    if (state === 'expired' && grant !== undefined && madeUntilOf(grant) !== undefined) continue;
     if (state !== 'live' && state !== 'exhausted')
       throw new CapError(state === 'suspended' ? 'unavailable' : state, `the grant that the call was made under has ended (${state})`); // biome-ignore format: one line
   }

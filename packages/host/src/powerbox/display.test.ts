@@ -64,6 +64,7 @@ test('any terms are shown as bounded rows, and the permitted calls are listed by
       scope: fc.constantFrom('once' as const, 'session' as const, 'permanent' as const),
       audited: fc.boolean(),
       mount: fc.boolean(),
+      made: fc.record({ uses: fc.integer({ min: 1 }), methods: names }, { requiredKeys: [] }),
     },
     { requiredKeys: [] },
   );

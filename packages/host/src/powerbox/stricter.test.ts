@@ -55,6 +55,7 @@ test('a wider term is refused with the requested term, and the request stays', a
     [{ where: { write: { 0: { is: 'a.txt' } } } }, /bounds of "write" was asked as 2 arguments/],
     [{ where: { write: { 0: { is: 'a.txt' }, 2: { is: 7 } } } }, /bounds of "write" was asked as 2 arguments/],
     [{ mount: true }, /mount was asked as false$/],
+    [{ made: {} }, /made was asked as left out$/],
   ];
   for (const [terms, says] of wider) {
     const error = (await at.answer(asked!, { grant: { ...terms } }).then(
@@ -95,6 +96,15 @@ test('a term that the person does not name is as it was asked', () => {
   expect(stricter(permanent, completed(permanent, { methods: ['a'] }), now)).toEqual({ until: now + 90 * day, audited: true, methods: ['a'] }); // biome-ignore format: one line
   expect(stricter({ uses: 3 }, completed({ uses: 3 }, { methods: ['a'] }), now)).toEqual({ uses: 3, scope: 'session', methods: ['a'] }); // biome-ignore format: one line
   expect(stricter({}, completed({}, { uses: 3 }), now)).toEqual({ uses: 3, for: 15 * minute });
+});
+
+test('what a grant makes has the stricter terms of both, and none of its own if one of the two says nothing', () => {
+  const made = { uses: 5, for: day, methods: ['share', 'read'] };
+  const asked: GrantTerms = { uses: 1, made };
+  expect(stricter(asked, completed(asked, { scope: 'once' }), now)).toMatchObject({ uses: 1, made });
+  expect(stricter(asked, { uses: 1 }, now)).not.toHaveProperty('made');
+  expect(stricter(asked, { made: { uses: 2, methods: ['share'] } }, now)).toMatchObject({ made: { uses: 2, for: day, methods: ['share'] } }); // biome-ignore format: one line
+  for (const wide of [{ uses: 6 }, { for: 2 * day }, { methods: ['share', 'remove'] }]) expect(message(() => stricter(asked, { made: wide }, now))).toMatch(/^invalid: an approval can only be narrower/); // biome-ignore format: one line
 });
 
 test('a request with a date that has passed grants nothing', () => {

@@ -36,7 +36,17 @@ export function stricter(asked: GrantTerms, said: GrantTerms, wall: number): Gra
     ...(level === undefined ? {} : { level }),
     ...(asked.personOnly === true || said.personOnly === true ? { personOnly: true } : {}),
     ...draftsOf(asked.drafts, said.drafts, gated),
+    ...strictMade(asked.made, said.made, wall),
   };
+}
+
+/** Without terms of its own, what a grant makes shares those of the grant, which is stricter. */
+function strictMade(asked: GrantTerms['made'], said: GrantTerms['made'], wall: number): Pick<GrantTerms, 'made'> {
+  if (said === undefined) return {};
+  if (asked === undefined) return wider('made', 'left out');
+  const { uses, for: ms, until, methods, where, audited, scope } = stricter(asked, said, wall);
+  const made = { uses, for: scope === undefined ? ms : longestTerm, until, methods, where, audited };
+  return { made: Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)) };
 }
 
 /** A call that one of the two keeps as a draft stays a draft, unless it waits anyway. */
@@ -57,7 +67,12 @@ function draftsOf(
 export function completed(asked: GrantTerms, said: GrantTerms): GrantTerms {
   const { scope, ...rest } = said;
   const terms: GrantTerms = scope === 'once' ? { uses: 1, ...rest } : said;
-  return { ...(saysTime(terms) ? {} : timeOf(asked)), ...(asked.mount === true ? { mount: true } : {}), ...terms };
+  return {
+    ...(saysTime(terms) ? {} : timeOf(asked)),
+    ...(asked.mount === true ? { mount: true } : {}),
+    ...(asked.made === undefined ? {} : { made: asked.made }),
+    ...terms,
+  };
 }
 
 const saysTime = ({ for: ms, until, scope }: GrantTerms): boolean =>

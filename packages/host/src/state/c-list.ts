@@ -5,7 +5,7 @@
  * petname that looks like it is bound.
  */
 import type { GrantStatus } from '@hob/revocable';
-import { CapError } from '@hob/vat';
+import { CapError, wallTime } from '@hob/vat';
 import { nextNumber, storeTagOf } from './host-state.ts';
 import { checkName, skeletonOf } from './names.ts';
 import { addGrant } from './order.ts';
@@ -68,6 +68,15 @@ export function grantState(tables: HostTables, { gate, parent }: GrantRecord): G
   if (hasEnded(own) || above === undefined) return own;
   const theirs = grantState(tables, above);
   return theirs === 'live' ? own : theirs;
+}
+
+/**
+ * When the last of the objects that calls of a grant made ends, by the terms in `made`, in ms since 1970. Undefined if
+ * there is none any more. They go on when the grant itself is used up or over, and end when it is revoked.
+ */
+export function madeUntilOf({ gate }: GrantRecord): number | undefined {
+  const { state, madeUntil } = gate.look();
+  return state === 'revoked' || madeUntil === undefined || madeUntil <= wallTime() ? undefined : madeUntil;
 }
 
 /** True for a grant that can never be used again. A suspended grant can: its granter may confirm it. */

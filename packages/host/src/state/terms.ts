@@ -87,7 +87,7 @@ export function parseTerms(given: GrantTerms): ParsedTerms {
     refuse('gated must be true, or a list of the methods whose calls wait for approval');
   if (drafts !== undefined && (!isNames(drafts) || gated === true))
     refuse('drafts must be a list of the methods whose calls are kept as drafts, and gated cannot be true beside it');
-  return { ...timed(scope, terms), gated, drafts, level, personOnly, own, asks };
+  return { ...timed(scope, lastingMade(terms)), gated, drafts, level, personOnly, own, asks };
 }
 
 /** The terms that a cap proposes when it asks. Errors: `invalid`. */
@@ -95,6 +95,13 @@ function checkProposal(asks: unknown, gated: unknown): void {
   if (gated !== undefined) refuse('a grant asks for a grant (asks) or for each call (gated): leave one of them out');
   if (typeof asks === 'object' && asks !== null && 'asks' in asks) refuse('the terms in asks have no asks themselves');
   checkTerms(parseTerms(asks as GrantTerms).terms);
+}
+
+/** As of a grant: what a call makes ends with the session if its terms have uses and no time. */
+function lastingMade(terms: Terms): Terms {
+  const { made } = terms;
+  const isTimed = made?.uses === undefined || made.for !== undefined || made.until !== undefined;
+  return isTimed ? terms : { ...terms, made: { ...made, for: longestTerm } };
 }
 
 const isNames = (list: unknown): boolean =>

@@ -122,6 +122,11 @@ export function firstForwarder(state: ForwarderState, inner: object, wrapped?: T
   return forwarder;
 }
 
+/** From now on `forwarder` stands for `inner` among what comes out with this state, while somebody holds it. */
+export function standsFor(state: ForwarderState, inner: object, forwarder: object): void {
+  forwardersOf(state, false).set(became(inner), new WeakRef(forwarder));
+}
+
 function durableForwarder({ state, inner, inward }: Omit<KnownForwarder, 'callableNear'>): object {
   const forwarder = spawn(Forwarder(state, inner, inward, isCallableNear(inner)));
   forwardsTo(forwarder, inner);

@@ -94,7 +94,7 @@ class Calls<S extends readonly unknown[]> {
         guarding = this.#guard(state, target.inner, call, reachedBy === 'message');
       }
     } catch (error) {
-      this.#writeEnd('refuse', state, { method: call.method, inward: target.inward }, error);
+      this.#writeEnd('refuse', state, { method: call.method, ...target }, error);
       return this.#refuse(latched, error as Error, reachedBy);
     }
     if (reachedBy === 'near' && (next !== undefined || laterOf(guarding))) throw byMessageOnly();
@@ -161,12 +161,12 @@ class Calls<S extends readonly unknown[]> {
     try {
       result = cause === undefined ? sent() : under(cause, sent, groups);
     } catch (error) {
-      this.#writeEnd('result', state, { method, inward }, error);
+      this.#writeEnd('result', state, { method, ...target }, error);
       throw error;
     }
-    if (!mayHoldReferences(result)) return this.#become(next, this.#wrap(state, result, inward));
+    if (!mayHoldReferences(result)) return this.#become(next, this.#wrap(state, result, target));
     if (!(result instanceof Promise))
-      return this.#become(next, this.#wrap(state, isReference(result) ? result : frozenCopy(result), inward));
+      return this.#become(next, this.#wrap(state, isReference(result) ? result : frozenCopy(result), target));
     // If the policy wants nothing of the result, the caller gets the promise of the object behind.
     if (
       policy.after === undefined &&
@@ -176,7 +176,7 @@ class Calls<S extends readonly unknown[]> {
     )
       return this.#become(next, result);
     const causes = cause === undefined || groups.length === 0 ? cause : [...groups, cause];
-    return this.#become(next, this.#passOn(result, { method, inward }, causes, guarding?.ended));
+    return this.#become(next, this.#passOn(result, { method, inner: target.inner, inward }, causes, guarding?.ended));
   }
 
   #sendOn({ inner, callableNear }: ForwardTarget, { method, args }: Call, reachedBy: ReachedBy): unknown {
@@ -237,7 +237,7 @@ class Calls<S extends readonly unknown[]> {
       this.#writeEnd('result', this.#state, call, error);
       throw error;
     }
-    return this.#become(this.#after(call, { ok: true, value }), this.#wrap(this.#state, value, call.inward));
+    return this.#become(this.#after(call, { ok: true, value }), this.#wrap(this.#state, value, call));
   }
 
   broken(call: EndedCall, error: Error): never {
@@ -269,8 +269,9 @@ class Calls<S extends readonly unknown[]> {
     return (next === undefined ? value : this.#bcom(this.#portraitOf(next) as Portrait<never>, value)) as never;
   }
 
-  #wrap(state: S, value: unknown, inward: boolean): unknown {
-    if (!inward && this.#policy.wrap !== undefined) return this.#policy.wrap(state, value);
+  #wrap(state: S, value: unknown, { inner, inward }: Pick<ForwardTarget, 'inner' | 'inward'>): unknown {
+    if (!inward && this.#policy.wrap !== undefined)
+      return this.#policy.wrap(state, value, inner, this.#crossing(inward));
     return !mayHoldReferences(value) ? value : cross(value, this.#crossing(inward));
   }
 
@@ -290,15 +291,22 @@ class Calls<S extends readonly unknown[]> {
     const fields = this.#policy.ledgerFields?.(state);
     if (fields === undefined) return;
     // A literal: spreads would cost as much as the rest of the call. In the ledger, `back` marks a callback.
-    const { grant, use, act } = fields;
-    const line = { grant, method: shown(method), use, act, back: inward || undefined };
+    const { grant, use, act, made } = fields;
+    const line = { grant, method: shown(method), use, act, made, back: inward || undefined };
     ledgerLine('call', guarded === undefined ? line : { ...line, ...guarded }, args);
   }
 
   #writeEnd(kind: 'refuse' | 'result', state: S, { method, inward }: EndedCall, error: unknown): void {
-    const grant = this.#policy.ledgerFields?.(state)?.grant;
+    const fields = this.#policy.ledgerFields?.(state);
+    if (fields === undefined) return;
     const code = error instanceof CapError ? error.code : 'error';
-    if (grant !== undefined) ledgerLine(kind, { grant, method: shown(method), back: inward || undefined, code });
+    ledgerLine(kind, {
+      grant: fields.grant,
+      method: shown(method),
+      made: fields.made,
+      back: inward || undefined,
+      code,
+    });
   }
 }
 

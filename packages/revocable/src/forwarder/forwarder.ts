@@ -16,9 +16,10 @@ export interface ForwardTarget {
   readonly callableNear: boolean;
 }
 
-/** A call that has ended: its method, and whether it was the call of a callback. */
+/** A call that has ended: its method, the object that it was sent to, and whether it was the call of a callback. */
 export interface EndedCall {
   readonly method: string;
+  readonly inner: object;
   readonly inward: boolean;
 }
 

@@ -3,6 +3,7 @@
  */
 import { CapError, type Table } from '@hob/vat';
 import type { Group } from '@hob/vat/forwarder';
+import type { Crossing } from './cross.ts';
 
 /** How a forwarded call ended: `ok` with its `value`, or not with its `error`. */
 export type CallOutcome = { readonly ok: boolean; readonly value?: unknown; readonly error?: Error };
@@ -29,7 +30,9 @@ export interface Policy<S extends readonly unknown[]> {
 }
 
 /** Further functions, for the policies of this package only. */
-export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>, 'near'> {
+export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>, 'near' | 'wrap'> {
+  /** `by` is what wraps the references of `inner`, the object that was called, with the same state. */
+  readonly wrap?: (state: S, value: unknown, inner: object, by: Crossing) => unknown;
   readonly near?: boolean | ((state: S) => boolean);
   /** `before` does not use `now`. Reading the clock costs more than the rest of a near call. */
   readonly timeless?: true;
@@ -53,6 +56,7 @@ export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>
     readonly grant: string;
     readonly use?: number | undefined;
     readonly act?: string | undefined;
+    readonly made?: string | undefined;
   };
   /** The cause that ends driver calls made under it. */
   readonly cause?: (state: S) => string;

@@ -20,6 +20,7 @@ interface Narrowed {
 export function narrowed({ limits, left }: Narrowed, given: Terms, now: Now): Narrowed {
   const terms = readTerms(given);
   if (Object.keys(terms).length === 0) refuse('say what to take away: {uses: 1}, {for: 60000}, {methods: [...]}');
+  if (terms.made !== undefined) refuse('the terms of what a grant makes stay: revoke it and make a new one');
   if (terms.mount === true && !limits.mount) refuse('narrowing only takes away: it cannot let the grant be mounted');
   const timed = terms.for !== undefined || terms.until !== undefined;
   const asked = limitsOf(terms, now, longestTerm);

@@ -27,11 +27,18 @@ export interface Terms {
   readonly audited?: boolean;
   /** May be mounted in a sandbox although it is audited. */
   readonly mount?: boolean;
+  /**
+   * The objects that come out of a call have these terms, and not those of the grant: uses and time of their own, from
+   * the end of the call on. They outlive the uses and the time of the grant, and end when it is revoked. Without it
+   * they share all that the grant has.
+   */
+  readonly made?: Omit<Terms, 'made' | 'mount'>;
 }
 
 /** Terms that were read: the bounds of a method with named arguments are those of its one record. */
 interface ReadTerms extends Terms {
   readonly where?: Bounds;
+  readonly made?: ReadTerms;
 }
 
 /** Absolute times: `deadline` in vat time, `wallDeadline` in ms since 1970 (it may only shorten). */
@@ -52,6 +59,12 @@ export interface GrantLimits {
   /** The digest of the request that a person approved. The ledger line of each call carries it. */
   readonly act?: string;
   readonly within?: GrantGroups;
+  /** The terms of what its calls make. */
+  readonly made?: ReadTerms;
+  /** The cause of its own calls, where other objects have the same grant with other terms. */
+  readonly part?: Group;
+  /** The grant whose call made the objects of this part. They end when it is revoked. */
+  readonly from?: MakingGrant;
   /** The vat time at which its uses were last narrowed. A use that was charged before is not given back. */
   readonly narrowed?: number;
 }
@@ -60,6 +73,12 @@ export interface GrantLimits {
 export interface GrantGroups {
   readonly ended: Table<unknown>;
   readonly groups: readonly Group[];
+}
+
+/** A grant, as what its calls made sees it. */
+export interface MakingGrant {
+  /** Uses and time that are over do not matter. `era` is that of the store in which it was made or confirmed. */
+  forMade(): { readonly isRevoked: boolean; readonly era: number };
 }
 
 /** Almost always no group has ended, and this reads only a size. */
@@ -85,6 +104,7 @@ const names: OptionNames<Terms> = {
   where: true,
   audited: true,
   mount: true,
+  made: true,
 };
 
 /** Returns a copy of the terms, each read once. Throws `invalid` for everything that is wrong at any time. */
@@ -92,7 +112,7 @@ export function readTerms(given: Terms): ReadTerms {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse('the terms of a grant are a record such as {uses: 1, for: 60000}');
   const taken = takeRecord(given, 'a grant', Object.keys(names), 'term') as Terms;
-  const { uses, methods: list, for: ms, until, where: bounds, audited, mount } = taken;
+  const { uses, methods: list, for: ms, until, where: bounds, audited, mount, made } = taken;
   if (uses !== undefined && !(Number.isSafeInteger(uses) && uses >= 1)) refuse('uses is a whole number of at least 1');
   const methods = list === undefined ? undefined : readMethods(list);
   const where = bounds === undefined ? undefined : readBounds(bounds);
@@ -117,7 +137,15 @@ export function readTerms(given: Terms): ReadTerms {
     ...(where === undefined ? {} : { where }),
     ...(audited === undefined ? {} : { audited }),
     ...(mount === undefined ? {} : { mount }),
+    ...(made === undefined ? {} : { made: readMade(made) }),
   });
+}
+
+function readMade(given: Terms): ReadTerms {
+  const made = readTerms(given);
+  for (const name of ['made', 'mount'] as const)
+    if (made[name] !== undefined) refuse(`the terms in made have no ${name} themselves: leave it out`);
+  return made;
 }
 
 /** Throws `invalid` for everything that is wrong at any time. */
@@ -139,7 +167,7 @@ export const clocks = (): Now => ({ vat: vatTime(), wall: wallTime(), boot: boot
  */
 export function limitsOf(given: Terms, now: Now, otherwise: number = defaultTerm): GrantLimits {
   const terms = readTerms(given);
-  const { uses, where, audited = false, mount = false, until } = terms;
+  const { uses, where, audited = false, mount = false, until, made } = terms;
   const term = termOf(terms, now.wall, otherwise);
   return Object.freeze({
     uses,
@@ -152,6 +180,7 @@ export function limitsOf(given: Terms, now: Now, otherwise: number = defaultTerm
     where,
     audited,
     mount,
+    ...(made === undefined ? {} : { made }),
   });
 }
 

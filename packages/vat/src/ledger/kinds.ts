@@ -17,7 +17,7 @@ export const KINDS = {
   session:
     'a session began or ended, its secret was changed, or a person had it opened anew: session, what, parent, granters, by, why, grants, before',
   grant:
-    'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods',
+    'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods. With made: a call of the grant made objects that have these terms',
   sturdyref: 'a secret that opens one grant was made or exchanged: grant, session, what, by, surface',
   request:
     'a session asked for something, or a call began to wait for a granter: request, session, chain, digest, asks, grant, method. A request that replaces one whose file has changed says stale: the request before. With draft, the caller does not wait',
@@ -28,7 +28,7 @@ export const KINDS = {
   confirm: 'a granter let a grant of a store that was put back go on: grant, by',
   narrow: 'a granter took away from a grant: grant, by, uses, until, methods',
   renew: 'a granter let a grant last longer: grant, by, until',
-  call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use, act (the digest of the approved request), back (a callback)',
+  call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use, act (the digest of the approved request), back (a callback), made (of an object that a call of the grant made)',
   assess: 'programs of the person who runs the host have looked at a call: grant, method, the assessment, hooks',
   hook: 'programs have looked at the answer of a call: grant, method, hooks',
   review: 'a change that went on at once is in review: grant, request, what',

@@ -87,7 +87,10 @@ function Row({ grant, model, session, index, used }: RowProps): JSX.Element {
         <Text of={session} exact /> {shortId(grant.session)}
       </td>
       <td>{usesText(grant.usesLeft)}</td>
-      <td>{dateText(grant.until)}</td>
+      <td>
+        {dateText(grant.until)}
+        {grant.madeUntil !== undefined && `; what it made: ${dateText(grant.madeUntil)}`}
+      </td>
       <td>{used === undefined ? 'not yet' : dateText(used)}</td>
       <td>{grant.parent === undefined ? '' : shortId(grant.parent)}</td>
       <td>
