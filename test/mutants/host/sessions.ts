@@ -89,7 +89,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: '    stops.push(grant.gate.end());\n',
     replace: '',
     also: [
-      { file: 'packages/revocable/src/grant-policy.ts', find: '  if (groupEnded(limits)) throw revoked;', replace: '' },
+      {
+        file: 'packages/revocable/src/grant-policy.ts',
+        find: '  if (isRevoked(state)) throw revoked;\n  checkEra',
+        replace: '  checkEra',
+      },
     ],
     tests: ['packages/host/src/sessions/sessions.test.ts'],
   },
