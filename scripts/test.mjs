@@ -70,7 +70,7 @@ async function testDeep(filter) {
   await setUpAgents();
   const mutants = {
     name: 'mutants of the day',
-    args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '6', '--only-mutants'],
+    args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '4', '--only-mutants'],
   };
   return [[vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true))], mutants];
 }

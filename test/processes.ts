@@ -1,7 +1,7 @@
 /** Runs the programs of the host package as processes, for tests, the demo and the chaos run, and reads what they print. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { inheritedMutant } from './mutants/environment.ts';
+import { inherited } from './mutants/environment.ts';
 
 const HOB: string = resolve(import.meta.dirname, '../packages/cli/src/main.ts');
 /** The command `hob`, its verb `workspace`, or a program of the host package. An absolute path stays as it is. */
@@ -33,7 +33,7 @@ export class Program {
     const serves = name === 'workspace' && !args.some((arg) => arg.startsWith('--secrets-to'));
     const to = serves ? ['--secrets-to', 'fd:3'] : [];
     this.child = spawn(process.execPath, ['--import', resolveHook, ...lineOf(name), ...args, ...to], {
-      env: { PATH, HOME, ...home, ...inheritedMutant(), ...options.env },
+      env: { PATH, HOME, ...home, ...inherited(), ...options.env },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
     this.handed = wholeOf(this.child.stdio[3] as NodeJS.ReadableStream);

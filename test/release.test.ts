@@ -14,7 +14,7 @@ import {
   treeFaults,
   versionFaults,
 } from '../scripts/release/ready.ts';
-import { inheritedMutant } from './mutants/environment.ts';
+import { inherited } from './mutants/environment.ts';
 import { requires } from './needs.ts';
 import { plainEnv } from './packed/installed.ts';
 import { ROOT } from './sources.ts';
@@ -126,7 +126,7 @@ test('the checksums are those that sha256sum reads, and a changed file fails the
 
 test('a wrong option prints what was wrong and the options, no stack; tests are never left out of a release', () => {
   // Without git and npm in PATH: whatever is wrong with the script, nothing is published here.
-  const env = { ...plainEnv, ...inheritedMutant(), PATH: temporary() };
+  const env = { ...plainEnv, ...inherited(), PATH: temporary() };
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [join(ROOT, 'scripts', 'release.ts'), ...args], { encoding: 'utf8', env });
   const wrong = run('--dry');

@@ -4,9 +4,21 @@ import { pathToFileURL } from 'node:url';
 
 const APPLY: string = pathToFileURL(join(import.meta.dirname, 'apply.mjs')).href;
 
-/** For a child that inherits nothing else: the mechanism that is left out of this process is left out of the child too. */
-export const inheritedMutant = (): { readonly HOB_MUTANT?: string; readonly NODE_OPTIONS?: string } =>
-  process.env['HOB_MUTANT'] === undefined ? {} : environmentOf(process.env['HOB_MUTANT']);
+/**
+ * For a child that inherits nothing else: the mechanism that is left out of this process is left out of the child too,
+ * and it finds the modules that were compiled for the processes before it.
+ */
+export const inherited = (): {
+  readonly HOB_MUTANT?: string;
+  readonly NODE_OPTIONS?: string;
+  readonly NODE_COMPILE_CACHE?: string;
+} => {
+  const { HOB_MUTANT: mutant, NODE_COMPILE_CACHE } = process.env;
+  return {
+    ...(mutant === undefined ? {} : environmentOf(mutant)),
+    ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }),
+  };
+};
 
 export function environmentOf(mutant: string): { readonly HOB_MUTANT: string; readonly NODE_OPTIONS: string } {
   const { NODE_OPTIONS = '' } = process.env;

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { withLock } from '../../scripts/lock.mjs';
-import { inheritedMutant } from '../mutants/environment.ts';
+import { inherited } from '../mutants/environment.ts';
 import { needs } from '../probes.ts';
 import { filesIn, ROOT } from '../sources.ts';
 
@@ -69,7 +69,7 @@ async function make(kept: string): Promise<boolean> {
   const work = `${kept}.new`;
   const into = join(work, 'tarballs');
   fs.mkdirSync(into, { recursive: true });
-  const env = { ...plainEnv, ...inheritedMutant() };
+  const env = { ...plainEnv, ...inherited() };
   const native = needs('zig') ? [] : ['--without-native'];
   await run(process.execPath, [join(ROOT, 'scripts', 'pack.ts'), '--into', into, ...native], { env });
   // Overrides, too: a tarball's own dependency on another of ours would else be asked of the registry, by name.

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { inheritedMutant } from '../../../test/mutants/environment.ts';
+import { inherited } from '../../../test/mutants/environment.ts';
 import { helpAfter } from './line/help.ts';
 import { termsOf } from './line/limits.ts';
 import { GRANT_JSON, REQUEST_JSON, SESSION_JSON } from './line/shapes.ts';
@@ -15,7 +15,7 @@ const resolveHook = new URL('../../../scripts/resolve.mjs', import.meta.url).hre
 
 function hob(...args: readonly string[]): { readonly code: number | null; readonly out: string; readonly err: string } {
   const { PATH = '' } = process.env;
-  const env = { PATH, HOME: '/nonexistent', ...inheritedMutant() };
+  const env = { PATH, HOME: '/nonexistent', ...inherited() };
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', resolveHook, main, ...args], { env });
   return { code: status, out: String(stdout), err: String(stderr) };
 }

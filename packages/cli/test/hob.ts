@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { inheritedMutant } from '../../../test/mutants/environment.ts';
+import { inherited } from '../../../test/mutants/environment.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 export const resolveHook: string = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
@@ -88,7 +88,7 @@ export function hobHome(manifest: string = MANIFEST, more: Readonly<Record<strin
   writeFileSync(join(folder, 'config/project/src/a.txt'), 'one\n');
   writeFileSync(join(folder, 'config/hob.yaml'), manifest);
   const { PATH = '' } = process.env;
-  const mutant = inheritedMutant();
+  const mutant = inherited();
   const env: Record<string, string> = {
     PATH,
     HOME: join(folder, 'home'),

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from '@hob/vat';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { inheritedMutant } from '../../../test/mutants/environment.ts';
+import { inherited } from '../../../test/mutants/environment.ts';
 import { requires } from '../../../test/needs.ts';
 import { Program, readiness } from '../../../test/processes.ts';
 import { code, scratch, type TestHost, testHost } from '../test/test-host.ts';
@@ -42,7 +42,7 @@ function asPerson(command: string, env: Readonly<Record<string, string>>, input 
   const { PATH = '', HOME = '' } = process.env;
   const child: ChildProcess = spawn('sh', ['-c', `${command}; exit $?`], {
     cwd: checkout,
-    env: { PATH, HOME, ...inheritedMutant(), ...env },
+    env: { PATH, HOME, ...inherited(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin?.on('error', () => {});
@@ -149,7 +149,7 @@ test('a host whose output is a pipe prints no secret there, and says how to get 
       state,
     ],
     {
-      env: { PATH, HOME, XDG_STATE_HOME: join(root, '../xdg'), ...inheritedMutant() },
+      env: { PATH, HOME, XDG_STATE_HOME: join(root, '../xdg'), ...inherited() },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

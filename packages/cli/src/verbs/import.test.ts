@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { inheritedMutant } from '../../../../test/mutants/environment.ts';
+import { inherited } from '../../../../test/mutants/environment.ts';
 
 const main = new URL('../main.ts', import.meta.url).pathname;
 const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
@@ -14,7 +14,7 @@ mkdirSync(join(folder, 'work'));
 
 function hob(...args: readonly string[]): { readonly code: number | null; readonly out: string; readonly err: string } {
   const { PATH = '' } = process.env;
-  const env = { PATH, HOME: folder, ...inheritedMutant() };
+  const env = { PATH, HOME: folder, ...inherited() };
   const options = { env, cwd: folder };
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

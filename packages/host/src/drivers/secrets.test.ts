@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { inheritedMutant } from '../../../../test/mutants/environment.ts';
+import { inherited } from '../../../../test/mutants/environment.ts';
 import { requires } from '../../../../test/needs.ts';
 
 const hooks = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
@@ -28,7 +28,7 @@ requires('unprivileged')(
     chmodSync(join(folder, 'shut'), 0o555);
     const program = `import('${secrets}').then(({ secretOfAgent }) => secretOfAgent()).then(console.log, ({ code, message }) => console.log(code, message))`;
     const { stdout } = spawnSync(process.execPath, ['--no-warnings', '--import', hooks, '-e', program], {
-      env: { ...inheritedMutant(), HOB_SECRET_FILE: file },
+      env: { ...inherited(), HOB_SECRET_FILE: file },
       encoding: 'utf8',
       ...(isRoot ? { uid: OTHER, gid: OTHER } : {}),
     });

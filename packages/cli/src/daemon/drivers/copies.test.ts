@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { inheritedMutant } from '../../../../../test/mutants/environment.ts';
+import { inherited } from '../../../../../test/mutants/environment.ts';
 import { resolveHook } from '../../../test/hob.ts';
 import { checkFree, copier, removeCopies, takeCopy } from './copies.ts';
 
@@ -88,7 +88,7 @@ takeCopy(${JSON.stringify(own)}, 'backup-1', ${JSON.stringify(file)});`,
     writeFileSync(join(own, 'backup-1'), '');
     truncateSync(join(own, 'backup-1'), bytes);
     const child = spawn(process.execPath, ['--import', resolveHook, program], {
-      env: { PATH: process.env['PATH'] ?? '', ...inheritedMutant() },
+      env: { PATH: process.env['PATH'] ?? '', ...inherited() },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonSchema } from '@hob/manifest';
 import { afterAll, expect, test } from 'vitest';
-import { inheritedMutant } from '../../../../../test/mutants/environment.ts';
+import { inherited } from '../../../../../test/mutants/environment.ts';
 import { verbs } from '../../verbs.ts';
 import { scriptFor } from './completion.ts';
 
@@ -17,7 +17,7 @@ for (const name of ['work/src', 'work/inner', 'etc']) mkdirSync(join(folder, nam
 
 function hob(...args: readonly string[]): { readonly code: number | null; readonly out: string; readonly err: string } {
   const { PATH = '' } = process.env;
-  const env = { PATH, HOME: folder, ...inheritedMutant() };
+  const env = { PATH, HOME: folder, ...inherited() };
   const options = { env, cwd: folder };
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', resolveHook, main, ...args], options);
   return { code: status, out: String(stdout), err: String(stderr) };
