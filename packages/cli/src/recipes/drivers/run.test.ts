@@ -96,7 +96,7 @@ test('the host starts in an empty directory in the state, with a home of its own
   const folder = at.replace(/\/empty$/, '');
   expect(server).toEqual({ type: 'stdio', command: 'hob', args: ['mcp', '--url', 'ws://127.0.0.1:1', '--secret-file', `${folder}/session`] }); // biome-ignore format: one line
   expect(env).toMatchObject({ HOME: `${folder}/home`, TMPDIR: `${folder}/home/tmp`, ANTHROPIC_API_KEY: 'key-of-the-person' }); // biome-ignore format: one line
-  expect(Object.keys(env).filter((name) => !/^(?:PATH|TERM|COLORTERM|NO_COLOR|TZ|LANG|LC_\w+|HOME|TMPDIR|ANTHROPIC_\w+|CLAUDE_\w+|DISABLE_AUTOUPDATER|PWD)$/.test(name))).toEqual([]); // biome-ignore format: one line
+  expect(Object.keys(env).filter((name) => !/^(?:PATH|TERM|COLORTERM|NO_COLOR|TZ|LANG|LC_\w+|HOME|TMPDIR|ANTHROPIC_\w+|CLAUDE_\w+|DISABLE_AUTOUPDATER|MCP_\w+|PWD)$/.test(name))).toEqual([]); // biome-ignore format: one line
   expect(JSON.stringify(env)).not.toMatch(/session-secret|not for the host/);
   expect(got).toEqual(['/v1/messages key-of-the-person']);
   expect(said).toEqual([]);
