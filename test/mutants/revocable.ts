@@ -228,8 +228,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'latch',
     breaks: 'a wall clock that is set back revives an expired grant',
     file: 'packages/revocable/src/grant-policy.ts',
-    find: "ledgerLine('expire', { grant: state.grant, made: madeOf(state) });",
-    replace: `ledgerLine('expire', { grant: state.grant, made: madeOf(state) });
+    find: "if (made === undefined) ledgerLine('expire', { grant: state.grant });",
+    replace: `if (made === undefined) ledgerLine('expire', { grant: state.grant });
     if (state.alarm !== undefined) return [{ ...state, mode: 'live' }];`,
     tests: ['packages/revocable/src/grant.test.ts'],
   },
@@ -330,8 +330,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'made-membrane',
     breaks: 'a membrane takes terms for what comes out of it',
     file: 'packages/revocable/src/revocable.ts',
-    find: 'if (wrapped !== undefined && terms.made !== undefined)',
+    find: 'if (wrapped !== undefined && read.made !== undefined)',
     replace: 'if (wrapped !== wrapped)',
+    tests: ['packages/revocable/src/made.test.ts'],
+  },
+  {
+    name: 'made-unlimited',
+    breaks: 'calls may make any number of objects, each with a stored state',
+    file: 'packages/revocable/src/revocable.ts',
+    find: '  checkMaking(read);',
+    replace: '',
     tests: ['packages/revocable/src/made.test.ts'],
   },
   {

@@ -28,7 +28,7 @@ export interface GrantState {
   readonly alarm: string | undefined;
   /** The table of a membrane. */
   readonly wrapped: Table<object> | undefined;
-  /** When the last of the objects that its calls made ends, in ms since 1970. */
+  /** The latest end of the objects that its calls made, in ms since 1970. */
   readonly madeUntil?: number | undefined;
 }
 
@@ -39,11 +39,11 @@ export const revoked: CapError = endedBy('revoked', 'was revoked');
 export const expired: CapError = endedBy('expired', 'has run out of time');
 export const exhausted: CapError = endedBy('exhausted', 'has been used up');
 
-/** Whether somebody ended it, or the grant whose call made its objects. */
+/** Whether a granter ended it. The objects that a call made end with the grant of that call. */
 export const isRevoked = ({ limits, mode }: GrantState): boolean =>
   mode === 'revoked' || groupEnded(limits) || limits.from?.forMade().isRevoked === true;
 
-/** The era that counts: what a call made waits for the confirmation of its grant. */
+/** The era in which it was made or confirmed. A granter confirms a grant together with the objects that it made. */
 const eraOf = ({ era, from }: GrantLimits): number => from?.forMade().era ?? era;
 
 export function checkLive(state: GrantState): void {
@@ -67,8 +67,8 @@ function chargeUse(left: number): number {
   return left - 1;
 }
 
-/** The name that the ledger has for what one call made. */
-const madeOf = ({ limits: { from, part } }: GrantState): string | undefined =>
+/** The name that the ledger has for the objects of one call. Undefined for the grant itself. */
+export const madeName = ({ from, part }: GrantLimits): string | undefined =>
   from === undefined ? undefined : part?.slice('=part '.length);
 
 const policy: FullPolicy<readonly [GrantState]> = {
@@ -76,7 +76,9 @@ const policy: FullPolicy<readonly [GrantState]> = {
   near: ([{ limits }]) => limits.uses === undefined && limits.where === undefined,
   latch: ([state]) => (state.mode === 'live' && isOver(state.limits, 0) ? [{ ...state, mode: 'expired' }] : undefined),
   onLatched: ([state], self) => {
-    ledgerLine('expire', { grant: state.grant, made: madeOf(state) });
+    const made = madeName(state.limits);
+    if (made === undefined) ledgerLine('expire', { grant: state.grant });
+    else ledgerLine('made', { what: 'expire', grant: state.grant, made });
     if (state.alarm !== undefined) cancelWake(state.alarm);
     // The grace starts now: the wall clock or a boot may have ended the grant before its vat time.
     return [{ ...state, alarm: wakeAt(vatTime() + state.limits.grace, self, 'finish') }];
@@ -94,15 +96,12 @@ const policy: FullPolicy<readonly [GrantState]> = {
     if (isRevoked(state)) throw revoked;
     if (isOver(state.limits, state.limits.grace)) throw expired;
   },
-  ledgerFields: ([state]) => {
-    const {
-      grant,
-      limits: { uses, act },
-      left,
-    } = state;
-    const use = uses === undefined || left === undefined ? undefined : uses - left + 1;
-    return { grant, use, act, made: madeOf(state) };
-  },
+  ledgerFields: ([{ grant, limits, left }]) => ({
+    grant,
+    use: limits.uses === undefined || left === undefined ? undefined : limits.uses - left + 1,
+    act: limits.act,
+    made: madeName(limits),
+  }),
   cause: ([{ grant }]) => grant,
   groups: ([{ limits }]) => {
     const groups = limits.within?.groups ?? [];

@@ -46,8 +46,8 @@ export interface GrantActor extends ForwarderState, MakingGrant {
   narrow(terms: Terms, about?: About): void;
   /**
    * Gives back `uses` that were charged at vat time `charged`, for calls that nobody was asked about and that
-   * never will be sent. If the uses were narrowed since, nothing is given back; nor once its calls have made objects,
-   * because the call may have spent a use of theirs.
+   * never will be sent. If the uses were narrowed since, nothing is given back. Nothing is given back either once its
+   * calls have made objects: the refused call may have spent a use of one of these.
    */
   giveBack(charged: number, uses: number): void;
   /**
@@ -98,7 +98,7 @@ const portraitOf = ({
     ? GrantActor(grant, limits, mode, left, alarm, wrapped)
     : GrantActor(grant, limits, mode, left, alarm, wrapped, madeUntil);
 
-/** In a turn: the objects that a call made, with `limits` of their own. */
+/** In a turn: the state of the objects that a call made. */
 function spawnMade(grant: string, limits: GrantLimits): GrantActor {
   const actor = spawn(GrantActor(grant, limits, 'live', limits.uses, undefined, undefined));
   actor.begin();

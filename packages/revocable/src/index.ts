@@ -13,5 +13,14 @@ export type { GrantStatus } from './grant-policy.ts';
 export { membrane } from './membrane.ts';
 export { type Forwarded, type Grant, type GrantOptions, grantOf, type Revoker, revocable } from './revocable.ts';
 export { type Approved, approveFor, approveOnce, approvePermanent, approveSession } from './scopes.ts';
-export { type Bound, type Bounds, boundText, type GivenBounds, narrowerBound, readBounds } from './terms/bounds.ts';
-export { checkTerms, defaultTerm, type GrantGroups, type GrantLimits, longestTerm, type Terms } from './terms/terms.ts';
+export type { Bound } from './terms/bound.ts';
+export { type Bounds, boundText, type GivenBounds, narrowerBound, readBounds } from './terms/bounds.ts';
+export {
+  checkMaking,
+  checkTerms,
+  defaultTerm,
+  type GrantGroups,
+  type GrantLimits,
+  longestTerm,
+  type Terms,
+} from './terms/terms.ts';

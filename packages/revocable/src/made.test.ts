@@ -1,4 +1,4 @@
-/** What a call makes has terms of its own. The holder wants more of it than they say. */
+/** Objects that a call makes have the terms in `made`. The attacker holds them and wants more. */
 import { type Definition, define, E, type Far } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -40,7 +40,14 @@ both('%s: create once, then change what was created, is one grant', async (_wher
   expect(await lines(at.store)).toMatchObject([
     { k: 'grant', grant: 'g1', uses: 1 },
     { k: 'call', grant: 'g1', method: 'open', use: 1 },
-    { k: 'grant', grant: 'g1', uses: 2, methods: ['read', 'write'], made: expect.stringMatching(/^p\d+-/) },
+    {
+      k: 'made',
+      what: 'begin',
+      grant: 'g1',
+      uses: 2,
+      methods: ['read', 'write'],
+      made: expect.stringMatching(/^p\d+-/),
+    },
     { k: 'call', grant: 'g1', method: 'read', use: 1, made: expect.any(String) },
     { k: 'call', grant: 'g1', method: 'write', use: 2 },
     ...Array(6).fill({ k: 'refuse', grant: 'g1', code: 'exhausted' }),
@@ -89,7 +96,7 @@ both('%s: what it returns has its terms, and shares its uses', async (_where, du
 
 both('%s: it outlives the uses and the time of its grant, and ends in its own time', async (_where, durable) => {
   const at = await worldOf(durable);
-  const { cap, actor } = await grant(at, { for: 1000, made: { for: 5000 } });
+  const { cap, actor } = await grant(at, { uses: 9, for: 1000, made: { for: 5000 } });
   at.clock.advance(900);
   const made = await opened(cap);
   at.clock.advance(200);
@@ -100,14 +107,15 @@ both('%s: it outlives the uses and the time of its grant, and ends in its own ti
   expect(await code(E(made).read())).toBe('ok');
   at.clock.advance(100);
   expect(await code(E(made).read())).toBe('expired');
-  expect((await lines(at.store, 'expire')).map(({ made: of }) => of === undefined)).toEqual([true, false]);
+  expect((await lines(at.store, 'expire')).length).toBe(1);
+  expect((await lines(at.store, 'made')).map(({ what }) => what)).toEqual(['begin', 'expire']);
 });
 
 both('%s: a revocation ends it at once, also after the grant itself was over', async (_where, durable) => {
-  for (const terms of [{}, { uses: 1 }, { for: 1000 }]) {
+  for (const terms of [{ uses: 9 }, { uses: 1 }, { uses: 9, for: 1000 }]) {
     const at = await worldOf(durable);
     const { cap, actor } = await grant(at, { ...terms, made: { for: 3_600_000 } });
-    const [made, other] = [await opened(cap), terms.uses === undefined ? await opened(cap) : undefined];
+    const [made, other] = [await opened(cap), terms.uses === 9 ? await opened(cap) : undefined];
     at.clock.advance(1500);
     await jobs();
     expect(await code(E(made).read())).toBe('ok');
@@ -120,7 +128,7 @@ test('a driver that works for what was made goes on when the grant has run out o
   const at = await world();
   const slow = slowDriver();
   const shelf = await at.vat.spawn(Shelf(slow.cap));
-  const { cap, actor } = await grant(at, { for: 1000, made: { for: 60_000 } }, shelf);
+  const { cap, actor } = await grant(at, { uses: 9, for: 1000, made: { for: 60_000 } }, shelf);
   const made = (await E(cap as unknown as Far<Shelf>).take()) as unknown as Far<{ slow(): unknown }>;
   const [kept, stopped] = [E(made).slow(), code(E(made).slow())];
   await jobs();
@@ -142,7 +150,7 @@ test('its own end by time stops its drivers, and not those of the grant', async 
   const at = await world();
   const slow = slowDriver();
   const shelf = await at.vat.spawn(Shelf(slow.cap));
-  const { cap } = await grant(at, { for: 60_000, made: { for: 1000 } }, shelf);
+  const { cap } = await grant(at, { uses: 9, for: 60_000, made: { for: 1000 } }, shelf);
   const made = (await E(cap as unknown as Far<Shelf>).take()) as unknown as Far<{ slow(): unknown }>;
   const [ended, goes] = [code(E(made).slow()), E(cap as unknown as Far<Shelf>).slow()];
   await jobs();
@@ -168,8 +176,10 @@ const Shelf: Definition<Shelf, [slow: Far<{ slow(): unknown }>]> = define('Shelf
 test('terms that mean nothing are refused: made within made, mount, a membrane, narrowing', async () => {
   const at = await world();
   for (const made of [{ made: {} }, { mount: true }, { uses: 0 }, { often: 1 }, 'once', null, [], { for: 1, until: 2 }])
-    expect([made, await code(grant(at, { made } as unknown as Terms))]).toEqual([made, 'invalid']);
-  expect(await code(at.vat.turn(() => void membrane(at.box, { made: {} })))).toBe('invalid');
+    expect([made, await code(grant(at, { uses: 1, made } as unknown as Terms))]).toEqual([made, 'invalid']);
+  // Each call that makes something keeps a state in the store.
+  for (const terms of [{ made: {} }, { for: 1000, made: {} }, { uses: 1001, made: {} }]) expect(await code(grant(at, terms))).toBe('invalid'); // biome-ignore format: one line
+  expect(await code(at.vat.turn(() => void membrane(at.box, { uses: 1, made: {} })))).toBe('invalid');
   const { actor } = await grant(at, {});
   expect(await code(E(actor).narrow({ made: {} }))).toBe('invalid');
 });
@@ -180,7 +190,7 @@ test('data costs nothing more: without a reference in the result no object is ma
   await E(cap).read();
   await E(cap).give([1, { a: new Uint8Array(3) }]);
   expect(await code(E(cap).fail())).toBe('NOT_FOUND');
-  expect((await lines(at.store, 'grant')).length).toBe(1);
+  expect((await lines(at.store, 'made')).length).toBe(0);
   expect((await E(actor).look()).madeUntil).toBeUndefined();
 });
 

@@ -1,25 +1,25 @@
 /**
- * What a call makes: the objects that come out of it have terms of their own, if the grant says so (`made`).
+ * Terms for the objects that a call makes (the term `made`).
  *
- * "Create one event, and share it" is then one grant: one use of `create`, and for the event some uses of `share`. The
- * objects of one call share their terms. They have the id of the grant, so who looks at a call finds the grant; its
- * ledger lines name them in `made`. The object that was called never gets other terms by returning itself.
+ * "Create one event, and share it" is one grant: one use of `create`, and some uses of `share` for the event. All objects
+ * in the result of one call share one `GrantActor`. It has the id of the grant, so that gates and firewalls find the
+ * grant. A method that returns its own object gives it no new terms: one use would then be as many as `made` says.
  */
 import { isReference, ledgerLine } from '@hob/vat';
 import { freshName, type Group } from '@hob/vat/forwarder';
 import { cross, standsFor } from './forwarder/cross.ts';
 import type { ForwarderState } from './forwarder/forwarder.ts';
 import type { FullPolicy } from './forwarder/policy.ts';
-import type { GrantState } from './grant-policy.ts';
+import { type GrantState, madeName } from './grant-policy.ts';
 import { clocks, type GrantLimits, limitsOf, type MakingGrant, type Terms } from './terms/terms.ts';
 
 type GrantPolicy = FullPolicy<readonly [GrantState]>;
 type SpawnMade = (grant: string, limits: GrantLimits) => ForwarderState;
 
-/** In a turn. */
+/** In a turn: a cause for the calls of one part of a grant. */
 export const freshPart = (): Group => `=part ${freshName('p')}`;
 
-/** The policy of a grant, with that of `made` if its limits have it. */
+/** Returns the policy of a grant. If its limits have `made`, references in results get these terms. */
 export function makingPolicy(policy: GrantPolicy, { made }: GrantLimits, spawnMade: SpawnMade): GrantPolicy {
   if (made === undefined) return policy;
   return {
@@ -33,9 +33,10 @@ export function makingPolicy(policy: GrantPolicy, { made }: GrantLimits, spawnMa
     wrap: ([{ grant, limits }], value, inner, by) => {
       if (!holdsReference(value)) return value;
       const own = madeLimits(limits, made, by.state as ForwarderState & MakingGrant);
-      const { wallDeadline: until, uses, methods, part } = own;
-      ledgerLine('grant', { grant, made: part?.slice('=part '.length), until, uses, methods });
+      const { wallDeadline: until, uses, methods } = own;
+      ledgerLine('made', { what: 'begin', grant, made: madeName(own), until, uses, methods });
       const state = spawnMade(grant, own);
+      // Held by a variable: the table of forwarders holds it weakly.
       const itself = cross(inner, by) as object;
       standsFor(state, inner, itself);
       return cross(value, { ...by, state, pipelined: own.uses === undefined && own.where === undefined });
@@ -55,7 +56,7 @@ function madeLimits({ act, within, audited }: GrantLimits, made: Terms, from: Ma
   });
 }
 
-/** Whether an object, or a promise of one, is in `value`, which is data as a message carries it. */
+/** Whether a reference, or a promise of one, is in `value`. `value` is data as a message carries it. */
 function holdsReference(value: unknown): boolean {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
   if (isReference(value) || value instanceof Promise) return true;

@@ -10,7 +10,7 @@ import { firstForwarder } from './forwarder/cross.ts';
 import { outside } from './forwarder/forward.ts';
 import { GrantActor } from './grant.ts';
 import { freshPart } from './made.ts';
-import { clocks, type GrantGroups, limitsOf, readTerms, type Terms } from './terms/terms.ts';
+import { checkMaking, clocks, type GrantGroups, limitsOf, readTerms, type Terms } from './terms/terms.ts';
 
 /** Ends a grant. `revoke` returns when that is durable and every driver that worked under it is done. */
 export interface Revoker {
@@ -70,14 +70,16 @@ export function grantOf<T extends object>(
   options?: GrantOptions,
 ): Grant<T> {
   const { about = {}, act, otherwise, wrapped, within } = takeOptions(options, 'grantOf', grantOptions);
-  if (wrapped !== undefined && terms.made !== undefined)
-    throw new CapError('invalid', 'a membrane has one state for all that comes out of it: leave out made');
   const human = act === undefined ? {} : { act };
+  const read = limitsOf(terms, clocks(), otherwise);
+  if (wrapped !== undefined && read.made !== undefined)
+    throw new CapError('invalid', 'everything that comes out of a membrane shares its state: leave out made');
+  checkMaking(read);
   const limits = Object.freeze({
-    ...limitsOf(terms, clocks(), otherwise),
+    ...read,
     ...human,
     ...(within === undefined ? {} : { within }),
-    ...(terms.made === undefined ? {} : { part: freshPart() }),
+    ...(read.made === undefined ? {} : { part: freshPart() }),
   });
   const actor = spawn(GrantActor(id, limits, 'live', limits.uses, undefined, wrapped));
   actor.begin();

@@ -1,2 +1,2 @@
-/** The error class alone, for what loads no vat: checks of data, and texts. */
+/** The error class alone, for code that checks data and must not load a vat. */
 export { CapError } from './core/errors.ts';

@@ -39,7 +39,7 @@ class Grant:
     where: str | None = None
     """Where it is on the host, quoted. Never give it to an agent."""
     made_until: float | None = None
-    """When the last of the objects that its calls made ends (the term `made`), in seconds since 1970."""
+    """The latest end of the objects that its calls made (the term `made`), in seconds since 1970."""
 
 
 def _grant(said: dict[str, Any]) -> Grant:

@@ -34,7 +34,8 @@ class Terms(TypedDict, total=False):
     person_only: bool
     """A call that waits is for a person alone: no judge sees it."""
     made: Mapping[str, Any]
-    """The terms of the objects that a call makes: `uses`, `seconds`, `until`, `methods`, `where`, `audited`."""
+    """Terms of the objects that a call returns: `uses`, `seconds`, `until`, `methods`, `where`, `audited`. The grant
+    needs `uses`, at most 1,000, or `scope="once"`."""
 
 
 _KNOWN = Terms.__optional_keys__

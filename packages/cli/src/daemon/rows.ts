@@ -15,7 +15,7 @@ export const grantRow = (
   idText('G', id, names),
   idText('S', session, names),
   petname,
-  madeUntil === undefined ? state : `${state}, made: ${timeLeft(madeUntil)}`,
+  madeUntil === undefined ? state : `${state}; objects it made: ${timeLeft(madeUntil)}`,
   usesLeft === undefined ? 'any' : String(usesLeft),
   state === 'live' ? timeLeft(until) : '-',
   where === undefined ? what : `${what}, ${where}`,

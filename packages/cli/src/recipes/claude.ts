@@ -59,7 +59,7 @@ const files = ({ server: [command = '', ...args] }: Places): SetUp['files'] => (
   'hob-mcp.json': json({ mcpServers: { [SERVER]: { type: 'stdio', command, args } } }),
 });
 
-/** Of Hob's server of MCP. */
+/** The time that Claude Code gives Hob's MCP server to start. */
 const SLOWEST_START_MS = 60_000;
 
 const env = ({ home, model }: Places): SetUp['env'] => ({
@@ -67,7 +67,7 @@ const env = ({ home, model }: Places): SetUp['env'] => ({
   CLAUDE_CONFIG_DIR: `${home}/.claude`,
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
-  // Else its first question to the model goes without Hob’s tools, if the server takes long to start.
+  // By default Claude Code asks its model before a slow MCP server is connected. The model then has no tools.
   MCP_CONNECTION_NONBLOCKING: 'false',
   MCP_TIMEOUT: `${SLOWEST_START_MS}`,
 });

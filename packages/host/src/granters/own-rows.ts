@@ -31,7 +31,7 @@ export interface Grant {
   readonly state: GrantStatus;
   readonly usesLeft?: number;
   readonly until: number;
-  /** When the last of the objects that its calls made ends, by the terms in `made`: also after the grant's own end. */
+  /** The latest end of the objects that its calls made (the term `made`). It may lie after the end of the grant. */
   readonly madeUntil?: number;
 }
 
@@ -39,7 +39,7 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
   const { id, session, petname, granter, offered, parent } = grant;
   const { usesLeft, until } = leftOf(tables, grant);
   const info = tables.offerInfo.get(offered);
-  const madeUntil = madeUntilOf(grant);
+  const madeUntil = madeUntilOf(tables, grant);
   return {
     id,
     session,

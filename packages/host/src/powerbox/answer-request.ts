@@ -126,14 +126,14 @@ function approve({ hostState, names, initiator, pending, said }: Approval): Prom
 
 /**
  * A call whose grant has ended goes nowhere, also with an approval. A grant that is used up is no obstacle:
- * this call is one of its uses. Nor is one that is over while something that it made goes on: what waits of the grant
- * itself ends with it.
+ * this call is one of its uses. A grant that has run out of time is no obstacle either, while objects that it made are
+ * left: they have a time of their own. A waiting call of the grant itself ends after the grace of the grant.
  */
 function checkGrantsLive(tables: HostTables, { under }: RequestRecord): void {
   for (const id of under) {
     const grant = tables.grants.get(id);
     const state = grant === undefined ? 'revoked' : grantState(tables, grant);
-    if (state === 'expired' && grant !== undefined && madeUntilOf(grant) !== undefined) continue;
+    if (state === 'expired' && grant !== undefined && madeUntilOf(tables, grant) !== undefined) continue;
     if (state !== 'live' && state !== 'exhausted')
       throw new CapError(state === 'suspended' ? 'unavailable' : state, `the grant that the call was made under has ended (${state})`); // biome-ignore format: one line
   }

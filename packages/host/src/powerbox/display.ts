@@ -223,8 +223,8 @@ export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
   if (terms.level !== undefined) rows.push(['goes on without a person', `calls of ${terms.level} risk at the most`]);
   if (terms.mount === true) rows.push(['mount', 'it may be mounted in a sandbox']);
   const [own, ...more] = terms.made === undefined ? [] : termRows(terms.made, wall);
-  if (own !== undefined) rows.push(['what its calls make', `${own[1]}, also when this grant is over`]);
-  for (const [name, value] of more) rows.push([`what its calls make, ${name}`, value]);
+  if (own !== undefined) rows.push(['objects that it makes', `${own[1]}, also when this grant is over`]);
+  for (const [name, value] of more) rows.push([`objects that it makes: ${name}`, value]);
   return rows;
 }
 

@@ -1,9 +1,9 @@
-/** A granter gives one use of `create`, and terms for what it makes. The agent wants more; the granter wants to see it. */
+/** A granter gives one use of `create`, and terms for the objects that it makes. The agent is the attacker. */
 import { type Definition, define, E, type Far, spawn } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { type Scene, scene } from '../../test/asking.ts';
 import { code, held, lines } from '../../test/test-host.ts';
-import type { Grant, GrantTerms } from '../index.ts';
+import type { Grant, GrantTerms, SessionFace } from '../index.ts';
 
 interface Event {
   share(person: string): string;
@@ -55,6 +55,23 @@ test('its granter sees that something of a used up grant goes on, and ends it', 
   expect(own).toMatchObject([{ method: 'share', code: 'revoked', made: expect.any(String) }]);
 });
 
+test('a delegated grant says that its objects are left only while the grant above lets them work', async () => {
+  const at = await scene({ definitions: [EventActor, CalendarActor] });
+  const { grant } = await calendar(at, { uses: 5, made: { uses: 3 } });
+  const child = await at.child('child');
+  const options = { uses: 1, made: { uses: 2 } };
+  const given = (await E(at.owner).delegate(at.session.id, 'calendar', child.id, options)) as Grant;
+  const agent = await at.enterAs<SessionFace>(child.secret);
+  const event = (await E(held<Calendar>(agent, 'calendar')).create('Dinner')) as unknown as Far<Event>;
+  const left = async (): Promise<boolean> => {
+    const all = (await E(at.owner).list()) as readonly Grant[];
+    return all.find(({ id }) => id === given.id)!.madeUntil !== undefined;
+  };
+  expect([await left(), await code(E(event).share('ann'))]).toEqual([true, 'ok']);
+  await E(at.owner).revoke({ grant: grant.id });
+  expect([await left(), await code(E(event).share('bob'))]).toEqual([false, 'revoked']);
+});
+
 test('it ends with its session, and by a revocation of all', async () => {
   for (const ends of ['session', 'all'] as const) {
     const at = await scene({ definitions: [EventActor, CalendarActor] });
@@ -78,7 +95,7 @@ test('a call of what was made waits for a yes where the grant says so, and names
 
 test('a call of what was made can wait for a yes when its grant is over; once that is revoked, no yes sends it', async () => {
   const at = await scene({ definitions: [EventActor, CalendarActor] });
-  const { cap, grant } = await calendar(at, { for: 1000, gated: ['share'], made: { uses: 3 } });
+  const { cap, grant } = await calendar(at, { uses: 5, for: 1000, gated: ['share'], made: { uses: 3 } });
   const event = (await E(cap).create('Dinner')) as unknown as Far<Event>;
   while (((await E(at.owner).list()) as readonly Grant[])[0]!.state === 'live') await new Promise((done) => setTimeout(done, 50)); // biome-ignore format: one line
   const [first, second] = [code(E(event).share('ann')), code(E(event).share('bob'))];
@@ -101,14 +118,15 @@ test('a refusal before anybody was asked gives the grant no use back for a call 
   expect(new Set(await Promise.all(all))).toEqual(new Set(['limit', 'revoked']));
 });
 
-test('who approves reads the terms of what the calls make, each in a row', async () => {
+test('an approver reads the terms in made, each in a row; a request to make things without a limit is refused', async () => {
   const at = await scene();
+  expect(await code(at.request({ terms: { made: { uses: 3 } } }))).toBe('invalid');
   at.request({ terms: { uses: 1, made: { uses: 3, for: 3_600_000, methods: ['readText'] } } });
   const [request] = await at.inbox();
   expect(request!.table).toEqual(
     expect.arrayContaining([
-      ['what its calls make', '3 calls, within 60 min, also when this grant is over'],
-      ['what its calls make, methods', 'readText'],
+      ['objects that it makes', '3 calls, within 60 min, also when this grant is over'],
+      ['objects that it makes: methods', 'readText'],
     ]),
   );
 });

@@ -40,7 +40,7 @@ export function stricter(asked: GrantTerms, said: GrantTerms, wall: number): Gra
   };
 }
 
-/** Without terms of its own, what a grant makes shares those of the grant, which is stricter. */
+/** Without `made`, the objects that a call makes share the uses and the time of the grant. That is stricter. */
 function strictMade(asked: GrantTerms['made'], said: GrantTerms['made'], wall: number): Pick<GrantTerms, 'made'> {
   if (said === undefined) return {};
   if (asked === undefined) return wider('made', 'left out');

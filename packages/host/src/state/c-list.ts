@@ -71,12 +71,17 @@ export function grantState(tables: HostTables, { gate, parent }: GrantRecord): G
 }
 
 /**
- * When the last of the objects that calls of a grant made ends, by the terms in `made`, in ms since 1970. Undefined if
- * there is none any more. They go on when the grant itself is used up or over, and end when it is revoked.
+ * The latest end of the objects that calls of this grant made (the term `made`), in ms since 1970. Undefined if none is
+ * left. They outlive the uses and the time of the grant, and end with its revocation. Those of a delegated grant are
+ * called through the grant above, so they also end with that one and with the objects that it made.
  */
-export function madeUntilOf({ gate }: GrantRecord): number | undefined {
+export function madeUntilOf(tables: HostTables, { gate, parent }: GrantRecord): number | undefined {
   const { state, madeUntil } = gate.look();
-  return state === 'revoked' || madeUntil === undefined || madeUntil <= wallTime() ? undefined : madeUntil;
+  if (state === 'revoked' || madeUntil === undefined || madeUntil <= wallTime()) return undefined;
+  const above = parent === undefined ? undefined : tables.grants.get(parent);
+  if (above === undefined || !hasEnded(grantState(tables, above))) return madeUntil;
+  const theirs = madeUntilOf(tables, above);
+  return theirs === undefined ? undefined : Math.min(madeUntil, theirs);
 }
 
 /** True for a grant that can never be used again. A suspended grant can: its granter may confirm it. */

@@ -1,5 +1,5 @@
 /** The terms that a granter gives: those of a grant, a scope, and which calls wait for a yes. */
-import { checkTerms, longestTerm, type Terms } from '@hob/revocable';
+import { checkMaking, checkTerms, longestTerm, type Terms } from '@hob/revocable';
 import { CapError, wallTime } from '@hob/vat';
 import { canonicalText } from '@hob/vat/forwarder';
 
@@ -65,7 +65,9 @@ interface ParsedTerms {
 
 /** Terms that others read before they hold. A granter gets them in a frame, with all else that a request shows. */
 export function checkShownTerms(given: GrantTerms): void {
-  checkTerms(parseTerms(given).terms);
+  const { terms } = parseTerms(given);
+  checkTerms(terms);
+  checkMaking(terms);
   const { length } = canonicalText(given);
   if (length > longestShown)
     throw new CapError('limit', `terms that a person reads have at most ${longestShown} characters, and these have ${length}`); // biome-ignore format: one line
@@ -97,7 +99,7 @@ function checkProposal(asks: unknown, gated: unknown): void {
   checkTerms(parseTerms(asks as GrantTerms).terms);
 }
 
-/** As of a grant: what a call makes ends with the session if its terms have uses and no time. */
+/** Terms in `made` with uses and no time last until the session ends, as those of a grant do. */
 function lastingMade(terms: Terms): Terms {
   const { made } = terms;
   const isTimed = made?.uses === undefined || made.for !== undefined || made.until !== undefined;

@@ -1,7 +1,7 @@
 /**
- * What a bound on one argument is, and the check of its shape.
+ * A bound on one argument: its type, and the check of its shape.
  *
- * It needs nothing of a host, so `hob check` reads it, too.
+ * `hob check` loads this file. It must not import anything that loads a vat or a host.
  */
 import { CapError } from '@hob/vat/errors';
 import { checkTemplate, largestTemplates } from './like.ts';

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { volume } from '../../../../test/depth.ts';
 import { Box, code, lines, say, world } from '../../test/world.ts';
 import { bound, revocable, type Terms } from '../index.ts';
-import { type Bound, type Bounds, boundText, checkBounds, narrowerBound, readBounds } from './bounds.ts';
+import type { Bound } from './bound.ts';
+import { type Bounds, boundText, checkBounds, narrowerBound, readBounds } from './bounds.ts';
 
 interface Account {
   pay(to: unknown, amount: unknown, ...more: readonly unknown[]): string;

@@ -12,8 +12,6 @@ import { frozenData } from '@hob/vat/forwarder';
 import { type Bound, checkBound, isName, isRecord } from './bound.ts';
 import { isLike, largestTemplates } from './like.ts';
 
-export type { Bound } from './bound.ts';
-
 /** Method, then position of the argument, from 0. */
 export type Bounds = Readonly<Record<string, Readonly<Record<number, Bound>>>>;
 

@@ -28,9 +28,9 @@ export interface Terms {
   /** May be mounted in a sandbox although it is audited. */
   readonly mount?: boolean;
   /**
-   * The objects that come out of a call have these terms, and not those of the grant: uses and time of their own, from
-   * the end of the call on. They outlive the uses and the time of the grant, and end when it is revoked. Without it
-   * they share all that the grant has.
+   * The terms of the objects that a call returns. Their time starts when the call ends. They outlive the uses and the
+   * time of the grant, and end when it is revoked. The grant needs `uses`, at most 1,000. Without `made` these objects
+   * share the uses and the time of the grant.
    */
   readonly made?: Omit<Terms, 'made' | 'mount'>;
 }
@@ -59,11 +59,11 @@ export interface GrantLimits {
   /** The digest of the request that a person approved. The ledger line of each call carries it. */
   readonly act?: string;
   readonly within?: GrantGroups;
-  /** The terms of what its calls make. */
+  /** The terms of the objects that its calls return. */
   readonly made?: ReadTerms;
-  /** The cause of its own calls, where other objects have the same grant with other terms. */
+  /** A grant with `made`, and the objects of each of its calls, end apart. Each of these parts has a cause. */
   readonly part?: Group;
-  /** The grant whose call made the objects of this part. They end when it is revoked. */
+  /** The grant whose call made these objects. They end when it is revoked. */
   readonly from?: MakingGrant;
   /** The vat time at which its uses were last narrowed. A use that was charged before is not given back. */
   readonly narrowed?: number;
@@ -75,9 +75,9 @@ export interface GrantGroups {
   readonly groups: readonly Group[];
 }
 
-/** A grant, as what its calls made sees it. */
+/** A grant with `made`, as the objects that its calls made see it. */
 export interface MakingGrant {
-  /** Uses and time that are over do not matter. `era` is that of the store in which it was made or confirmed. */
+  /** A grant that is used up or over is not revoked. `era` is that of the store in which it was made or confirmed. */
   forMade(): { readonly isRevoked: boolean; readonly era: number };
 }
 
@@ -146,6 +146,15 @@ function readMade(given: Terms): ReadTerms {
   for (const name of ['made', 'mount'] as const)
     if (made[name] !== undefined) refuse(`the terms in made have no ${name} themselves: leave it out`);
   return made;
+}
+
+/** The store keeps a grant actor and an alarm for each call that makes something, until their time is over. */
+const MOST_MAKING = 1_000;
+
+/** Throws `invalid` if calls may make things without a limit. */
+export function checkMaking({ uses, made }: Pick<GrantLimits, 'uses' | 'made'> | Pick<Terms, 'uses' | 'made'>): void {
+  if (made !== undefined && (uses === undefined || uses > MOST_MAKING))
+    refuse(`a grant with made has uses, at most ${MOST_MAKING}: say how often something may be made`);
 }
 
 /** Throws `invalid` for everything that is wrong at any time. */

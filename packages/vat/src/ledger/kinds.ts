@@ -17,7 +17,8 @@ export const KINDS = {
   session:
     'a session began or ended, its secret was changed, or a person had it opened anew: session, what, parent, granters, by, why, grants, before',
   grant:
-    'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods. With made: a call of the grant made objects that have these terms',
+    'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods',
+  made: 'a call of a grant made objects with terms of their own (begin), or their time is over (expire): what, grant, made (their name), until, uses, methods',
   sturdyref: 'a secret that opens one grant was made or exchanged: grant, session, what, by, surface',
   request:
     'a session asked for something, or a call began to wait for a granter: request, session, chain, digest, asks, grant, method. A request that replaces one whose file has changed says stale: the request before. With draft, the caller does not wait',

@@ -141,7 +141,16 @@ interface Story {
 }
 
 const ACTS: ReadonlySet<string> = new Set(['approve', 'deny', 'withdraw', 'confirm']);
-const GRANTS: ReadonlySet<string> = new Set(['grant', 'narrow', 'renew', 'revoke', 'expire', 'sturdyref', 'give-back']);
+const GRANTS: ReadonlySet<string> = new Set([
+  'grant',
+  'narrow',
+  'renew',
+  'revoke',
+  'expire',
+  'sturdyref',
+  'give-back',
+  'made',
+]);
 
 /** The lines about the same request and the same grant, by their steps, in their order. */
 export function storyOf(row: LedgerRow, lines: readonly LedgerRow[]): Story {

@@ -89,7 +89,7 @@ function Row({ grant, model, session, index, used }: RowProps): JSX.Element {
       <td>{usesText(grant.usesLeft)}</td>
       <td>
         {dateText(grant.until)}
-        {grant.madeUntil !== undefined && `; what it made: ${dateText(grant.madeUntil)}`}
+        {grant.madeUntil !== undefined && `; objects it made: ${dateText(grant.madeUntil)}`}
       </td>
       <td>{used === undefined ? 'not yet' : dateText(used)}</td>
       <td>{grant.parent === undefined ? '' : shortId(grant.parent)}</td>
