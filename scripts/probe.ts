@@ -9,13 +9,18 @@ import { setUpSdks } from './sdks.mjs';
 import { setUpZig } from './zig.mjs';
 
 const names = process.argv.slice(2);
-// Asked for, it is brought first; a machine that cannot have it is told so by the probe.
-if (names.includes('hermes')) await setUpHermes();
-if (names.includes('adapters')) await setUpAdapters();
-if (names.includes('sdks')) await setUpSdks();
-if (names.includes('agentdojo')) await setUpAgentdojo();
-if (names.includes('mcpServers')) await setUpMcpServers();
-if (names.includes('mcpCheckers')) await setUpMcpCheckers();
-await setUpAgents(AGENT_NAMES.filter((name) => names.includes(name)));
-if (names.includes('zig')) await setUpZig();
+const SET_UPS = {
+  hermes: setUpHermes,
+  adapters: setUpAdapters,
+  sdks: setUpSdks,
+  agentdojo: setUpAgentdojo,
+  mcpServers: setUpMcpServers,
+  mcpCheckers: setUpMcpCheckers,
+  zig: setUpZig,
+};
+// What is asked for is installed first. If that fails, the probe says so. Most of the time goes into downloads.
+await Promise.all([
+  ...Object.entries(SET_UPS).flatMap(([name, setUp]) => (names.includes(name) ? [setUp()] : [])),
+  setUpAgents(AGENT_NAMES.filter((name) => names.includes(name))),
+]);
 console.log(NEEDS.filter((need) => names.includes(need) && needs(need)).join(','));

@@ -66,13 +66,14 @@ async function testDeep(filter) {
     setUpMcpServers(),
     setUpMcpCheckers(),
     setUpAgentdojo(),
+    setUpAgents(),
   ]);
-  await setUpAgents();
   const mutants = {
     name: 'mutants of the day',
     args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '4', '--only-mutants'],
   };
-  return [[vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true))], mutants];
+  const packing = { name: 'packing', args: [join(ROOT, 'test', 'packed', 'prepare.ts')], later: true };
+  return [[vitest([], { ...env, HOB_TIER: 'deep' }), packing, ...(await python(true))], mutants];
 }
 
 /** Whoever names a part of the tests waits for Hermes and for SDKs only when that part is about them. */

@@ -67,8 +67,10 @@ const env = ({ home, model }: Places): SetUp['env'] => ({
   CLAUDE_CONFIG_DIR: `${home}/.claude`,
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
-  // By default Claude Code asks its model before a slow MCP server is connected. The model then has no tools.
+  // By default Claude Code asks its model before a slow MCP server is connected, or waits for 5 s. The model then has no
+  // tools.
   MCP_CONNECTION_NONBLOCKING: 'false',
+  MCP_CONNECT_TIMEOUT_MS: `${SLOWEST_START_MS}`,
   MCP_TIMEOUT: `${SLOWEST_START_MS}`,
 });
 
