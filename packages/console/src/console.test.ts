@@ -7,7 +7,7 @@ import type { Grant } from '@hob/host';
 import { E, type Far } from '@hob/vat';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { consoleScene, openBrowser, openPage } from '../test/page.ts';
+import { consoleScene, noteUnarmed, openBrowser, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
 
@@ -136,11 +136,11 @@ test('keys that were typed before, a script of the page and a drag approve nothi
   const at = await consoleScene();
   const { page } = await openPage(await at.link());
   await page.getByText('Nothing waits for an answer.').first().waitFor();
+  const unarmed = await noteUnarmed(page);
   const asking = at.request({ terms: { for: 60_000 } });
   const approve = page.getByRole('button', { name: /^Approve/ });
   await approve.waitFor();
-  // Before it is armed.
-  expect(await approve.isDisabled()).toBe(true);
+  expect(await unarmed('Approve')).toBe(true);
   await page.evaluate(() => (document.querySelector('button.yes') as HTMLButtonElement).click());
   await page.waitForFunction(() => document.querySelector('button.yes:not(:disabled)') !== null);
   // A click that no person made, and a press that began elsewhere.

@@ -10,7 +10,7 @@ import type { FsCap } from '@hob/caps-fs';
 import { E, type Far } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { consoleScene, openBrowser, openPage } from '../test/page.ts';
+import { consoleScene, noteUnarmed, openBrowser, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
 
@@ -143,10 +143,11 @@ test('a clock of the browser that is set back arms no card, and takes no time fr
     Date.now = () => real() - 86_400_000;
   });
   await page.goto(await at.link());
+  const unarmed = await noteUnarmed(page);
   const asking = at.request({ terms: { for: 60_000 } });
   const approve = page.getByRole('button', { name: /^Approve/ });
   await approve.waitFor();
-  expect(await approve.isDisabled()).toBe(true);
+  expect(await unarmed('Approve')).toBe(true);
   await page.getByText(/less than a second ago|\d s ago/).waitFor();
   await page.waitForFunction(armed);
   await approve.click();

@@ -172,3 +172,25 @@ export async function openPage(
   await page.goto(url);
   return { page, context, errors };
 }
+
+/**
+ * Notes from now on which approving buttons were shown before they could be pressed. A button that is asked later may have
+ * been armed meanwhile. The function that it gives tells whether one with this text was among them.
+ */
+export async function noteUnarmed(page: Page): Promise<(text: string) => Promise<boolean>> {
+  const note = (): void => {
+    const texts: string[] = [];
+    Object.assign(window, { unarmed: texts });
+    const look = (): void => {
+      for (const button of document.querySelectorAll('button.yes:disabled')) texts.push(button.textContent ?? '');
+    };
+    look();
+    new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  };
+  await page.addInitScript(note);
+  await page.evaluate(note);
+  return async (text) => {
+    const texts = await page.evaluate(() => (window as unknown as { unarmed: string[] }).unarmed);
+    return texts.some((each) => each.startsWith(text));
+  };
+}
