@@ -510,4 +510,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '      outer.effects.push(...turn.effects);',
     tests: ['packages/revocable/src/refusals.test.ts'],
   },
+  {
+    name: 'foresee-away',
+    breaks: 'a call of a program that is not connected takes a use',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: '  if (refusal !== undefined) throw refusal;',
+    replace: '',
+    tests: ['packages/revocable/src/refusals.test.ts', 'packages/host/src/tools/tool-host.test.ts'],
+  },
 ];

@@ -185,7 +185,12 @@ export async function noteUnarmed(page: Page): Promise<(text: string) => Promise
       for (const button of document.querySelectorAll('button.yes:disabled')) texts.push(button.textContent ?? '');
     };
     look();
-    new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    new MutationObserver(look).observe(document, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      characterData: true,
+    });
   };
   await page.addInitScript(note);
   await page.evaluate(note);

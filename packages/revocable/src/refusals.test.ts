@@ -2,8 +2,8 @@
  * A refusal costs nothing, in whatever vat the forwarder lives that refuses. An attacker who sends calls that are
  * refused takes no use of the user's grant.
  */
-import { type Definition, define, driver, E, type Far, ledgerLine, openStore, openVats, spawn, table } from '@hob/vat';
-import { named } from '@hob/vat/forwarder';
+import { CapError, captp, type Definition, define, driver, driverOf, E, type Far, ledgerLine, memoryPair, openStore, openVats, spawn, table } from '@hob/vat'; // biome-ignore format: one line
+import { drivenBy, named } from '@hob/vat/forwarder';
 import { expect, onTestFinished, test } from 'vitest';
 import { code, jobs, lines, say, world } from '../test/world.ts';
 import { bound, definitions, facet, forward, gated, grantOf, type Judge, revocable } from './index.ts';
@@ -140,6 +140,42 @@ test('a grant in another vat that has expired by the wall clock stays so', async
   await jobs();
   clock.stepWall(-1000);
   expect(await code(E(other).pay('alice'))).toBe('expired');
+});
+
+test('an object that is away costs no use, through whatever lies before it, and can be used when it is back', async () => {
+  const { vats } = await world();
+  const program = vats.vat('program');
+  const stacks: Readonly<Record<string, (inner: Far<Account>) => unknown>> = {
+    grant: (inner) => inner,
+    'a bound': (inner) => bound(inner, { pay: { 0: { is: 'alice' } } }),
+    'a facet of another grant': (inner) => facet(revocable(inner, { uses: 1 }).cap, ['pay']),
+  };
+  for (const [what, stack] of Object.entries(stacks)) {
+    let there = false;
+    const paid: string[] = [];
+    const away = (): CapError | undefined => (there ? undefined : new CapError('unavailable', 'not now'));
+    const account = driverOf(drivenBy({}, { pay: ([to]) => void paid.push(to as string) }, away), { name: `refusals ${what}` as never }) as Far<Account>; // biome-ignore format: one line
+    const { cap } = revocable((await program.turn(() => stack(account) as never)) as Far<Account>, { uses: 1 });
+    for (let n = 0; n < 3; n += 1) expect(await code(E(cap).pay('alice')), what).toBe('unavailable');
+    there = true;
+    expect(await code(E(cap).pay('alice')), what).toBe('ok');
+    expect(await code(E(cap).pay('alice')), what).toBe('exhausted');
+    expect(paid, what).toEqual(['alice']);
+  }
+});
+
+test('an object of a peer that has gone costs no use', async () => {
+  const { vats, store } = await world();
+  const [ours, theirs] = memoryPair();
+  const pay = (): string => 'paid';
+  const peer = captp(theirs, { bootstrap: driver<{ pay(): string }>({ pay }) });
+  const client = captp<Account>(ours);
+  const { cap } = (await vats.vat('program').turn(() => revocable(client.bootstrap, { uses: 2 }) as never)) as { cap: Far<Account> }; // biome-ignore format: one line
+  expect(await code(E(cap).pay('alice'))).toBe('ok');
+  client.close();
+  await Promise.all([client.closed, peer.closed]);
+  for (let n = 0; n < 3; n += 1) expect(await code(E(cap).pay('bob'))).toBe('disconnected');
+  expect((await lines(store, 'call')).length).toBe(4);
 });
 
 test('what the object behind does itself is no refusal: it costs a use, whatever error it throws', async () => {

@@ -9,7 +9,7 @@
 export { ephemeral } from './actor/ephemeral.ts';
 export { breakAnswer, foresee, frozenCopy, frozenData, tellAnyway } from './actor/forwarding.ts';
 // The object behind a reference.
-export { actorBehind, argumentsOf, became, becomes, endOf, lastingName } from './actor/identity.ts';
+export { actorBehind, argumentsOf, became, becomes, endOf, lastingName, refusalOf } from './actor/identity.ts';
 // Causes: the grants that work runs under, and how it ends with them.
 export type { Group } from './core/causes.ts';
 export { type OptionNames, takeOptions, takeRecord } from './core/options.ts';

@@ -1,8 +1,8 @@
 /**
  * An object of a connected program, as a driver of this host.
  *
- * Promise: the object lives as long as its connection. Afterwards its calls break with `unavailable`, and a call that
- * was under way with `unknown-outcome`. When a grant of a call ends, the program is told to cancel that call, and the
+ * Promise: the object lives as long as its connection. Afterwards its calls break with `unavailable` and cost no use, and
+ * a call that was under way breaks with `unknown-outcome`. When a grant of a call ends, the program is told to cancel that call, and the
  * revoker waits until the program has confirmed it or its connection is gone.
  */
 import { CapError, E, type Far } from '@hob/vat';
@@ -35,7 +35,7 @@ export function remoteTools(tools: RemoteTools, methods: readonly string[]): obj
   const act =
     (method: string) =>
     async (args: readonly unknown[], { signal }: { readonly signal: AbortSignal }): Promise<unknown> => {
-      if (state.gone) throw away();
+      if (state.gone) throw away(); // it left between the grant and this call
       state.calls += 1;
       const number = state.calls;
       const cancel = (): void => void only.cancel(number);
@@ -48,5 +48,6 @@ export function remoteTools(tools: RemoteTools, methods: readonly string[]): obj
         signal.removeEventListener('abort', cancel);
       }
     };
-  return drivenBy({}, Object.fromEntries(methods.map((method) => [method, act(method)])));
+  const driven = Object.fromEntries(methods.map((method) => [method, act(method)]));
+  return drivenBy({}, driven, () => (state.gone ? away() : undefined));
 }

@@ -112,6 +112,21 @@ test('an object lives as long as its connection, and offered again it stands beh
   expect(sent).toEqual([{ to: 'ann' }]);
 });
 
+test('a call while the program is away costs no use, and what is left works when it is back', async () => {
+  const first = await program();
+  await E(first.host).offer('mail', mail().tools, about);
+  const { id, secret } = await E(first.host).openSession('agent');
+  await E(home.granter).grant(id, 'mail', 'mail', { uses: 2 });
+  const cap = held<Mail>(await home.enter(secret), 'mail');
+  expect(await E(cap).send({})).toBe('sent');
+  await first.leave();
+  for (let n = 0; n < 3; n += 1) expect(await code(E(cap).send({}))).toBe('unavailable');
+  const second = await program();
+  await E(second.host).offer('mail', mail().tools, about);
+  expect(await E(cap).send({})).toBe('sent');
+  expect(await code(E(cap).send({}))).toBe('exhausted');
+});
+
 test('revoking cancels the call in the program, and waits until the program says that it has ended', async () => {
   const [{ host }, { waits, cancelled, tools }] = [await program(), mail()];
   await E(host).offer('mail', tools, about);

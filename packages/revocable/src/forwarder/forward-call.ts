@@ -14,6 +14,7 @@ import {
   frozenCopy,
   type Group,
   passOn,
+  refusalOf,
   tellAnyway,
   under,
 } from '@hob/vat/forwarder';
@@ -322,8 +323,10 @@ function nearForwarder(reference: object): ReturnType<typeof forwardTargetOf> {
   return behind !== undefined && isNear(behind.state) ? behind : undefined;
 }
 
-/** Throws if the object behind is a forwarder, of whatever vat, that would refuse the call now. */
+/** Throws if the object behind is gone, away, or a forwarder of whatever vat that would refuse the call now. */
 function foreseeBehind(reference: object, { method, args }: Call): void {
+  const refusal = refusalOf(reference);
+  if (refusal !== undefined) throw refusal;
   const behind = forwardTargetOf(actorBehind(reference));
   if (behind !== undefined) foresee(behind.state, () => behind.state.foresee(behind, method, args));
 }

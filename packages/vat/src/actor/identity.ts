@@ -70,3 +70,6 @@ export function actorBehind(reference: object): object {
 
 /** The error of every call of this reference from now on; undefined as long as one may succeed. */
 export const endOf = (reference: object): CapError | undefined => actualOf(became(reference))?.ended;
+
+/** The error of a call of this reference that is sent now, if nothing of it would happen. A later one may succeed. */
+export const refusalOf = (reference: object): CapError | undefined => targetOf(became(reference))?.refusal;

@@ -48,6 +48,10 @@ export abstract class Target {
   get ended(): CapError | undefined {
     return undefined;
   }
+  /** The error of a call that is sent now, if nothing of it would happen. A later one may succeed. */
+  get refusal(): CapError | undefined {
+    return this.ended;
+  }
   /** The connection to the peer that this belongs to; undefined for an object of this process. */
   get severable(): Severable | undefined {
     return undefined;

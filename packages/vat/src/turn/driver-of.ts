@@ -27,16 +27,22 @@ const references = new WeakMap<object, object>();
 // The inverse, for `objectOf`.
 const objects = new WeakMap<Target, object>();
 
-// Methods that an object brings for calls by reference, instead of its own.
-const methodsFor = new WeakMap<object, DriverMethods>();
+/** What an object brings for calls by reference, instead of its own methods. */
+interface Driven {
+  readonly methods: DriverMethods;
+  readonly refusal: (() => CapError | undefined) | undefined;
+}
+
+const drivenObjects = new WeakMap<object, Driven>();
 
 /**
  * For an object that needs to know the grants that it is called under. `driverOf`, and everything built on it
  * (`host.offer`, results of other drivers), then uses these methods, as `driver` would, instead of the
- * object's own. Returns the object.
+ * object's own. `refusal` returns the error of every call that is made now, while the object can do nothing: a
+ * grant then refuses the call and charges nothing. Returns the object.
  */
-export function drivenBy<T extends object>(object: T, methods: DriverMethods): T {
-  methodsFor.set(object, Object.freeze({ ...methods }));
+export function drivenBy<T extends object>(object: T, methods: DriverMethods, refusal?: () => CapError | undefined): T {
+  drivenObjects.set(object, { methods: Object.freeze({ ...methods }), refusal });
   return object;
 }
 
@@ -50,14 +56,17 @@ export function driverOf<T extends object>(object: T, given?: DriverOptions<T>):
   // Under another name it is another driver: two hosts in one process may offer the same object.
   if (known !== undefined && (options.name === undefined || nameOfDriver(targetOf(known)) === options.name))
     return known as Far<T>;
-  const own = methodsFor.get(object);
-  const methods: Record<string, DriverMethods[string]> = { ...own };
+  const own = drivenObjects.get(object);
+  const methods: Record<string, DriverMethods[string]> = { ...own?.methods };
   if (own === undefined)
     for (const name of methodNames(object))
       methods[name] = (args) => Reflect.apply((object as Record<string, never>)[name] as never, object, args);
   if (Object.keys(methods).length === 0)
     throw new CapError('invalid', 'this object has no methods: a driver is an object with async methods');
-  const reference = makeDriver(methods, options as DriverOptions<object>, convertResult);
+  const reference = makeDriver(methods, options as DriverOptions<object>, {
+    convert: convertResult,
+    refusal: own?.refusal,
+  });
   objects.set(actualOf(reference) as Target, object);
   if (known === undefined) references.set(object, reference);
   return reference as Far<T>;
@@ -127,5 +136,5 @@ function wrapped(value: unknown): unknown {
     value instanceof Error
   )
     return value;
-  return methodsFor.has(value) || methodNames(value).next().done !== true ? driverOf(value) : value;
+  return drivenObjects.has(value) || methodNames(value).next().done !== true ? driverOf(value) : value;
 }

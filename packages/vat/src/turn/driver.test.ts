@@ -1,7 +1,7 @@
 /** Drivers run after the commit, results come back in later turns, and a cut reaches them. */
 import { expect, test } from 'vitest';
 import { openForEachTest } from '../../test/opened.ts';
-import { drivenBy, objectOf, under, type Watch } from '../forwarder.ts';
+import { drivenBy, objectOf, refusalOf, under, type Watch } from '../forwarder.ts';
 import {
   CapError,
   type Definition,
@@ -17,6 +17,7 @@ import {
   type Vat,
   type Vats,
 } from '../index.ts';
+import { driverNamed } from './named-driver.ts';
 
 let vats: Vats;
 let vat: Vat;
@@ -307,4 +308,15 @@ test('a driver that returned a promise which nobody settles keeps no vats open, 
   await expect.poll(() => calls.length).toBe(1);
   await vats.close();
   await told;
+});
+
+test('a call of a driver that the program has not named yet, or that is away, is known to be refused', () => {
+  const slot = driverNamed('driver.test: away');
+  expect(refusalOf(slot)?.code).toBe('unavailable');
+  let there = false;
+  const away = (): CapError | undefined => (there ? undefined : new CapError('unavailable', 'not now'));
+  driverOf(drivenBy({}, { pay: () => 1 }, away) as { pay(): number }, { name: 'driver.test: away' });
+  expect(refusalOf(slot)?.message).toBe('not now');
+  there = true;
+  expect(refusalOf(slot)).toBe(undefined);
 });

@@ -40,24 +40,29 @@ export type DriverMethods = Readonly<
   Record<string, (args: readonly unknown[], call: DriverCall, chain: Message['chain']) => unknown>
 >;
 
-/** Converts the result of a method before it is passed on. */
-type ConvertResult = (value: unknown, chain: Message['chain']) => unknown;
+/** What `driverOf` brings besides the methods. */
+interface DriverParts {
+  /** Converts the result of a method before it is passed on. */
+  readonly convert?: (value: unknown, chain: Message['chain']) => unknown;
+  /** The error of a call now, before anything of it happens. */
+  readonly refusal?: (() => CapError | undefined) | undefined;
+}
 
 let drivers = 0;
 
 class Driver extends Target {
   readonly label: string;
   readonly #methods: DriverMethods;
-  readonly #convert: ConvertResult | undefined;
+  readonly #parts: DriverParts;
   /** Methods that change nothing. Their calls need not wait for a commit. */
   readonly #reads: ReadonlySet<string>;
 
-  constructor(methods: DriverMethods, options: DriverOptions<object>, convert?: ConvertResult) {
+  constructor(methods: DriverMethods, options: DriverOptions<object>, parts: DriverParts) {
     super();
     drivers += 1;
     this.label = `driver:${options.name ?? drivers}`;
     this.#methods = methods;
-    this.#convert = convert;
+    this.#parts = parts;
     this.#reads = new Set(options.reads);
   }
 
@@ -67,6 +72,10 @@ class Driver extends Target {
 
   get methods(): readonly string[] {
     return Object.keys(this.#methods);
+  }
+
+  override get refusal(): CapError | undefined {
+    return this.#parts.refusal?.();
   }
 
   near(method: string): never {
@@ -112,7 +121,8 @@ class Driver extends Target {
         let bytes: Uint8Array | undefined;
         let passed: unknown;
         try {
-          const given = this.#convert === undefined ? value : this.#convert(value, chain);
+          const { convert } = this.#parts;
+          const given = convert === undefined ? value : convert(value, chain);
           bytes = takenOver(given);
           if (bytes === undefined) passed = pass(given, account);
         } catch (error) {
@@ -152,12 +162,12 @@ export function driver<T extends object>(
 }
 
 /** The reference for a new driver with these methods. */
-export function makeDriver(methods: DriverMethods, options: DriverOptions<object>, convert?: ConvertResult): object {
+export function makeDriver(methods: DriverMethods, options: DriverOptions<object>, parts: DriverParts = {}): object {
   // Naming changes the driver for every holder, and no rollback could undo it. So only the host program may
   // do it.
   if (options.name !== undefined && inTurn())
     throw new CapError('not-callable', 'a driver cannot be named in a turn: the program that runs the host does that');
-  const made = new Driver(Object.freeze(methods), options, convert);
+  const made = new Driver(Object.freeze(methods), options, parts);
   if (options.name !== undefined) {
     const slot = namedDriver(options.name);
     slot.is(made);

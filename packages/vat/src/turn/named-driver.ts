@@ -43,16 +43,21 @@ class NamedDriver extends Target {
     throw neverNear(method);
   }
 
+  override get refusal(): CapError | undefined {
+    return this.#actual === undefined ? notNamed() : this.#actual.refusal;
+  }
+
   post(message: Message): void {
     if (this.#actual !== undefined) return this.#actual.post(message);
-    message.fail(
-      new CapError(
-        'unavailable',
-        'this driver has not been named again since the restart: the program that runs the host makes it with driver(…, {name})',
-      ),
-    );
+    message.fail(notNamed());
   }
 }
+
+const notNamed = (): CapError =>
+  new CapError(
+    'unavailable',
+    'this driver has not been named again since the restart: the program that runs the host makes it with driver(…, {name})',
+  );
 
 /** The error for a driver that is called like a near object. */
 export const neverNear = (method: string): CapError =>
