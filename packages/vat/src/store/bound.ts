@@ -5,14 +5,11 @@
  * to an earlier state, or put in the ledger of another store, also if they correct the head. They could put
  * back this cell too, but only together with the count of commits. Then the store is behind its sentinel.
  */
-import { sha256 } from '../drivers/hash.ts';
 import type { Signer } from '../drivers/keys.ts';
-import type { Sqlite } from './drivers/sqlite.ts';
-import type { Head } from './records.ts';
-import type { Doubt } from './rows.ts';
+import type { Doubt, StoreFacts } from './rows.ts';
 
 /** No other cell has this key: theirs contain a slash. */
-const KEY = Buffer.from('bound');
+export const BOUND_KEY = 'bound';
 
 interface Bound {
   /** The hash of the first line, which holds the stream and the key. */
@@ -27,38 +24,22 @@ interface Bound {
 const textOf = ({ stream, commits, seq, hash, cut }: Bound): string =>
   `${stream} ${commits} ${seq} ${hash}${cut === undefined ? '' : ` ${cut}`}`;
 
-/** Writes the cell, in the transaction of a commit. */
-export function bind(sqlite: Sqlite, signer: Signer, bound: Bound): void {
-  sqlite.run(
-    'INSERT INTO cell VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-    KEY,
-    JSON.stringify({ ...bound, seal: signer.seal(textOf(bound)) }),
-  );
-}
-
-/** Returns the hash of line `seq` as stored; '' if there is none. */
-export function hashOfLine(sqlite: Sqlite, seq: number): string {
-  const [row] = sqlite.all('SELECT bytes FROM line WHERE seq = ?', seq);
-  return row === undefined ? '' : sha256(row['bytes'] as Uint8Array);
-}
+/** The text of the cell, which a commit writes. */
+export const boundCell = (signer: Signer, bound: Bound): string =>
+  JSON.stringify({ ...bound, seal: signer.seal(textOf(bound)) });
 
 /** Returns the last dropped line according to the cell; 0 if none were dropped. */
-export function cutOf(sqlite: Sqlite): number {
-  const [row] = sqlite.all('SELECT value FROM cell WHERE key = ?', KEY);
-  return Number(boundFrom(row?.['value'])?.cut ?? 0);
-}
+export const cutOf = ({ bound }: StoreFacts): number => Number(boundFrom(bound)?.cut ?? 0);
 
-/** Compares the ledger of a store with `commits` commits to the cell. Returns the fault, if there is one. */
-export function doubtOf(sqlite: Sqlite, signer: Signer, head: Head, commits: number): Doubt | undefined {
-  const [row] = sqlite.all('SELECT value FROM cell WHERE key = ?', KEY);
-  const [ends] = sqlite.all('SELECT max(seq) AS last FROM line');
-  const last = Number(ends?.['last'] ?? 0);
+/** Compares the ledger of a store to the cell. Returns the fault, if there is one. */
+export function doubtOf({ head, commits, bound, ledger }: StoreFacts, signer: Signer): Doubt | undefined {
+  const { last } = ledger;
   const doubt = (line: number, why: string): Doubt => ({ line, why, refused: true });
-  const said = boundFrom(row?.['value']);
+  const said = boundFrom(bound);
   if (said === undefined) return doubt(last + 1, 'the state does not say any more which line is the last');
   if (said.seal !== signer.seal(textOf(said)))
     return doubt(last + 1, "what the state says of the last line is not sealed with this store's key");
-  if (said.seq > 0 && last > 0 && said.stream !== hashOfLine(sqlite, 1))
+  if (said.seq > 0 && last > 0 && said.stream !== ledger.firstHash)
     return doubt(1, 'it is not the first line of this store: another ledger was put here');
   if (said.seq > Math.min(last, head.seq))
     return doubt(
@@ -67,10 +48,9 @@ export function doubtOf(sqlite: Sqlite, signer: Signer, head: Head, commits: num
     );
   if (said.seq !== last || said.seq !== head.seq)
     return doubt(said.seq + 1, 'it was put in after the last line that the state was written with');
-  if (said.hash !== head.hash || (last > 0 && said.hash !== hashOfLine(sqlite, last)))
+  if (said.hash !== head.hash || (last > 0 && said.hash !== ledger.lastHash))
     return doubt(last, 'it is not the line that the state was written with: it was changed');
-  const [rest] = sqlite.all('SELECT min(seq) AS first FROM line WHERE seq > 1');
-  if (last > 1 && Number(rest?.['first'] ?? 0) !== Math.max(1, said.cut ?? 0) + 1)
+  if (last > 1 && ledger.second !== Math.max(1, said.cut ?? 0) + 1)
     return doubt(2, 'the lines after it are not those that the state was written with: some were dropped or put in');
   if (said.commits !== commits) return doubt(last + 1, 'state and ledger are of different commits: one was put back');
   return undefined;

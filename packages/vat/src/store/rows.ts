@@ -43,6 +43,28 @@ export interface Doubt {
   readonly refused: boolean;
 }
 
+/** What a store says of itself at its opening. */
+export interface StoreFacts {
+  /** An id, made once and copied with every backup; '' for a new store. */
+  readonly store: string;
+  /** Over all openings. */
+  readonly commits: number;
+  /** Where its sentinel is: see `history.ts`. */
+  readonly watched: number;
+  readonly era: Era;
+  /** The cell of `bound.ts` must be there. */
+  readonly isBound: boolean;
+  readonly bound: string | undefined;
+  readonly head: Head;
+  /** The numbers of the last line and of the first after line 1, 0 if there is none; and hashes of lines, '' for none. */
+  readonly ledger: {
+    readonly firstHash: string;
+    readonly last: number;
+    readonly lastHash: string;
+    readonly second: number;
+  };
+}
+
 export interface Rows extends Reads {
   readonly epoch: number;
   /** The head at the opening. */

@@ -5,14 +5,16 @@
  * line was changed, does not verify, although no later line names its hash.
  */
 import { CapError } from '../core/errors.ts';
+import { sha256 } from '../drivers/hash.ts';
 import { folderSigner, hasKey } from '../drivers/keys.ts';
+import { BOUND_KEY } from './bound.ts';
 import { dropKey, unpackKey, writeBackup } from './drivers/backup.ts';
 import { reserveIn } from './drivers/reserve.ts';
 import { oldSentinel, type Sentinel, sentinelIn } from './drivers/sentinel.ts';
 import { isFull, openSqlite, type Sqlite, type SqliteOptions } from './drivers/sqlite.ts';
-import { type History, openHistory } from './history.ts';
+import { History, type Marks } from './history.ts';
 import type { Head, LedgerLine, StoredArgs, StoredLine } from './records.ts';
-import { type Cells, type Era, Full, type Reads, type Rows } from './rows.ts';
+import { type Cells, type Era, Full, type Reads, type Rows, type StoreFacts } from './rows.ts';
 
 /** Increases with each change of the tables. A newer store is refused. 1 was never released. */
 const VERSION = 4;
@@ -102,10 +104,10 @@ function rowsOf(folder: string, sqlite: Sqlite, sentinel: Sentinel | undefined, 
   const reserve = reserveIn(folder);
   // After a crash, the log may still hold deleted data.
   sqlite.emptyLog();
-  const also = (): void => {
-    if (backup) dropKey(sqlite);
-  };
-  const history = openHistory({ sqlite, sentinel, old: oldSentinel(folder), backup, look, also, signer });
+  const old = oldSentinel(folder);
+  const hashOf = (seq: number): string => hashOfLine(sqlite, seq);
+  const history = new History({ facts: factsOf(sqlite), signer, sentinel, old, backup, hashOf });
+  if (!look) begin(sqlite, history, backup);
   // The log held the key of the backup.
   if (backup) sqlite.emptyLog();
   if (!look) reserve.fill();
@@ -136,11 +138,58 @@ function rowsOf(folder: string, sqlite: Sqlite, sentinel: Sentinel | undefined, 
     release: () => reserve.release(),
     refill: () => reserve.renew(),
     close() {
-      history.note();
+      if (!look) history.note();
       sentinel?.close();
       sqlite.close();
     },
   };
+}
+
+/** What the store says of itself, before this opening changes it. */
+function factsOf(sqlite: Sqlite): StoreFacts {
+  const [row] = sqlite.all('SELECT store, commits, watched, era, trusted, bound FROM history');
+  const [head] = sqlite.all('SELECT seq, hash FROM store');
+  const [last] = sqlite.all('SELECT max(seq) AS seq FROM line');
+  const [second] = sqlite.all('SELECT min(seq) AS seq FROM line WHERE seq > 1');
+  const number = (value: unknown): number => Number(value ?? 0);
+  return {
+    store: String(row?.['store']),
+    commits: number(row?.['commits']),
+    watched: number(row?.['watched']),
+    era: { now: number(row?.['era']), trusted: number(row?.['trusted']) },
+    isBound: row?.['bound'] === 1,
+    bound: readsOf(sqlite).get(BOUND_KEY),
+    head: { seq: number(head?.['seq']), hash: String(head?.['hash']) },
+    ledger: {
+      firstHash: hashOfLine(sqlite, 1),
+      last: number(last?.['seq']),
+      lastHash: hashOfLine(sqlite, number(last?.['seq'])),
+      second: number(second?.['seq']),
+    },
+  };
+}
+
+function hashOfLine(sqlite: Sqlite, seq: number): string {
+  const [row] = sqlite.all('SELECT bytes FROM line WHERE seq = ?', seq);
+  return row === undefined ? '' : sha256(row['bytes'] as Uint8Array);
+}
+
+/** Counts this opening. `backup`: it is the first one of a store made from a backup, which brought its key in a table. */
+function begin(sqlite: Sqlite, history: History, backup: boolean): void {
+  const marks = history.begin();
+  sqlite.transaction(() => {
+    sqlite.run('UPDATE store SET epoch = epoch + 1');
+    if (marks === undefined) return;
+    if (backup) dropKey(sqlite);
+    const { store, commits, watched, era } = marks;
+    sqlite.run('UPDATE history SET store = ?, commits = ?, watched = ?, era = ?, bound = 1', store, commits, watched, era); // biome-ignore format: one line
+    writeBound(sqlite, marks);
+  });
+  history.begun();
+}
+
+function writeBound(sqlite: Sqlite, { bound }: Marks): void {
+  if (bound !== undefined) writeCells(sqlite, new Map([[BOUND_KEY, bound]]));
 }
 
 interface Commit {
@@ -154,6 +203,7 @@ function append(sqlite: Sqlite, history: History, { epoch, lines, head, cells }:
   try {
     const cut = lines.reduce((most, { drops = 0 }) => Math.max(most, drops), 0);
     if (cut > 0) history.beforeCut();
+    const marks = history.next(lines, head, cut);
     sqlite.transaction(() => {
       writeLines(sqlite, lines, cut);
       writeCells(sqlite, cells);
@@ -161,7 +211,8 @@ function append(sqlite: Sqlite, history: History, { epoch, lines, head, cells }:
       // A commit of an older opening changes no row here, so its transaction fails.
       if (sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1)
         throw new Error('fenced');
-      history.count(head, cut);
+      sqlite.run('UPDATE history SET commits = ?', marks.commits);
+      writeBound(sqlite, marks);
     });
     history.counted(head, cut);
   } catch (error) {
