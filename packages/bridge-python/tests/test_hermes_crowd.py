@@ -1,6 +1,7 @@
 """Many Hermes at once on the secret of one session: each has Hob's tools, does its call, and ends.
 
-`HOB_CROWD=20x50` runs twenty at once, fifty times."""
+`HOB_CROWD=20x50 python -m pytest -s -o faulthandler_timeout=0 tests/test_hermes_crowd.py` runs twenty at once, fifty
+times, in about forty minutes. It prints each round that is over."""
 
 from __future__ import annotations
 
@@ -27,3 +28,4 @@ def test_many_hermes_at_once_on_one_secret_have_their_tools_and_end(world: World
             offered = world.model.offered(name)
             assert offered and all(len(tools) == len(OURS) for tools in offered), (name, offered, done.stderr[-2000:])
             assert world.model.results(name) == [{"result": "notes\n"}], (name, world.model.results(name))
+        print(f"round {turn + 1} of {ROUNDS}: {AT_ONCE} Hermes had their tools, did their call and ended", flush=True)
