@@ -11,6 +11,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   durable: () => import('./durable.ts'),
   firewall: () => import('./firewall.ts'),
   guest: () => import('./guest.ts'),
+  postgres: () => import('./postgres.ts'),
   python: () => import('./python.ts'),
   fs: () => import('./fs.ts'),
   listing: () => import('./listing.ts'),

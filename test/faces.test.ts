@@ -45,6 +45,10 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
   './store': words(`
     exportLedger isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
     verifyLedger restoreStore backup openStore Store`),
+  './engine': words(`
+    newKey Signer signerFrom BOUND_KEY lineHash CommitOutcome Disk OpenedStore Query Write Reached Sentinel StorePlace sentinelOf
+    serveThread startThread Thread History Marks OpeningMarks seenOf packed unpacked Args Head LedgerLine StoredArgs StoredLine
+    Doubt Era StoreFacts storeOn diskIn`),
   './forwarder': words(`
     ephemeral breakAnswer foresee frozenCopy frozenData tellAnyway actorBehind argumentsOf became becomes endOf lastingName Group forwardsTo
     symbolKey Passing passOn farOf cut drivenBy lastsUnder named objectOf shownMethods bootId byMessage currentCauses sha256 canonicalText freshName inTurn

@@ -1,5 +1,5 @@
 /**
- * Imports go one way: vat <- a2a <- revocable <- caps-fs <- caps-shell <- caps-net <- guest <- manifest <- host <- firewall <- console <-
+ * Imports go one way: vat <- store-postgres <- a2a <- revocable <- caps-fs <- caps-shell <- caps-net <- guest <- manifest <- host <- firewall <- console <-
  * tools <- mcp <- acp <- cli <- examples, test-bisim.
  *
  * A package is imported by its name and declares whom it imports; within a package no file imports itself around a
@@ -12,6 +12,7 @@ import { blank, filesIn, importsOf, isTest, isTypeScript, packages, ROOT, read, 
 
 const ORDER = [
   'vat',
+  'store-postgres',
   'a2a',
   'revocable',
   'caps-fs',

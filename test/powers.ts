@@ -14,6 +14,19 @@ export interface Driver {
 }
 
 export const DRIVERS: Readonly<Record<string, Driver>> = {
+  'packages/store-postgres/src/drivers/connection.ts': {
+    powers: ['postgres', 'setTimeout'],
+    why: 'speaks to the database server, and gives up when it does not answer',
+  },
+  'packages/store-postgres/src/drivers/random.ts': { powers: ['node:crypto'], why: 'fills the reserve with bytes that do not compress' }, // biome-ignore format: one line
+  'packages/store-postgres/src/drivers/store-thread.ts': {
+    powers: ['performance', 'process', 'setInterval', 'setTimeout'],
+    why: 'the thread that speaks to the server: renews the lease, waits before it tries again, and forgets the variables of its client',
+  },
+  'packages/store-postgres/src/drivers/thread-place.ts': {
+    powers: ['import.meta'],
+    why: 'where the module of that thread lies',
+  },
   'packages/firewall/src/judge/drivers/http-model.ts': {
     powers: ['fetch'],
     why: 'asks the model that judges, at the address that the program names',

@@ -5,9 +5,9 @@
  * there without the program `unshare`, and a compiler without a C library. Each is asked once in a process.
  */
 import { type StdioOptions, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
 import { adaptersMissing } from '../scripts/adapters.mjs';
 import { agentdojoPython } from '../scripts/agentdojo.mjs';
@@ -62,7 +62,8 @@ export type Need =
   | 'cgroup2'
   | 'zig'
   | 'qemu'
-  | 'chromium';
+  | 'chromium'
+  | 'postgres';
 
 /** One for a process: test files that share a process load this file once for each of them. */
 const shared = globalThis as { hobProbed?: Map<Need, string | undefined>; hobCompiled?: ReturnType<typeof compiled> };
@@ -136,6 +137,10 @@ const probes: Record<Need, () => string | undefined> = {
   zig: () => zigProgram().missing,
   qemu: () => runs('needs the program qemu-aarch64-static (Debian: qemu-user-static)', QEMU, '--version'),
   chromium: () => chromium(),
+  postgres: () =>
+    postgresPrograms() === undefined
+      ? 'needs the programs of a PostgreSQL server, 15 or later (Debian: postgresql)'
+      : undefined,
 };
 
 export const NEEDS: readonly Need[] = Object.keys(probes) as Need[];
@@ -183,6 +188,19 @@ function chromium(): string | undefined {
   });
   rmSync(home, { recursive: true, force: true });
   return stdout?.includes('shown') ? undefined : 'needs the browser chromium, able to show a page without a screen';
+}
+
+/** The folder of `initdb` and `postgres`. Debian does not put them on the PATH. */
+export function postgresPrograms(): string | undefined {
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...globSync('/usr/lib/postgresql/*/bin').sort().reverse(),
+  ];
+  return folders.find((folder) => {
+    if (!existsSync(join(folder, 'initdb'))) return false;
+    const { stdout } = spawnSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8', timeout: 20_000 });
+    return Number(/\) (\d+)/.exec(stdout ?? '')?.[1] ?? 0) >= 15;
+  });
 }
 
 /** Runs a command that writes files, in a folder of its own. */

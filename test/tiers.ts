@@ -127,6 +127,7 @@ export const deepFiles: readonly string[] = [
   'packages/caps-shell/src/attack.test.ts',
   'packages/vat/src/vats/faults.test.ts',
   'packages/vat/src/ledger/runs.test.ts',
+  'packages/store-postgres/src/faults.test.ts',
   'packages/vat/src/captp/fence.test.ts',
 ];
 
@@ -189,6 +190,7 @@ export const slowFiles: readonly string[] = [
   'packages/manifest/src/hostile.test.ts',
   'packages/manifest/src/import/widen.test.ts',
   'packages/revocable/src/durable.test.ts',
+  'packages/store-postgres/src/store.test.ts',
   'packages/tools/src/tools.test.ts',
   'packages/vat/src/captp/python.test.ts',
   'packages/vat/src/captp/random.test.ts',

@@ -20,6 +20,7 @@ import type { Mutant } from './mutant.ts';
 import { MUTANTS as packing } from './packing.ts';
 import { MUTANTS as recipes } from './recipes.ts';
 import { MUTANTS as revocable } from './revocable.ts';
+import { MUTANTS as storePostgres } from './store-postgres.ts';
 import { MUTANTS as tools } from './tools.ts';
 import { MUTANTS as vat } from './vat/index.ts';
 
@@ -44,6 +45,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...mcpServers,
   ...cli,
   ...consolePage,
+  ...storePostgres,
   ...a2a,
   ...recipes,
 ];

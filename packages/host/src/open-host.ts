@@ -3,10 +3,10 @@
  * starts.
  */
 import { guardCalls } from '@hob/revocable';
-import { CapError, openStore, openVats, systemClock, systemRandom, type Vats } from '@hob/vat';
+import { CapError, openStore, openVats, type Store, systemClock, systemRandom, type Vats } from '@hob/vat';
 import { base32, type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { definitions } from './definitions.ts';
-import { openStateDir } from './drivers/state-dir.ts';
+import { noteStore, openStateDir } from './drivers/state-dir.ts';
 import { type CallFirewall, guardCall } from './firewall.ts';
 import { pendingStop } from './granters/stop.ts';
 import { hookPowers } from './hooks-driver.ts';
@@ -16,6 +16,7 @@ import type { Host, HostOptions } from './types.ts';
 
 const hostOptions: OptionNames<HostOptions> = {
   stateDir: true,
+  store: true,
   sentinel: true,
   onCheckpoint: true,
   blank: true,
@@ -48,8 +49,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
     throw new CapError('invalid', 'graceMs is a number of ms, 24 days at the most');
   if (!(typeof requestMs === 'number' && requestMs > 0 && requestMs <= longestTimer))
     throw new CapError('invalid', 'requestMs is a number of ms above 0, 24 days at the most');
-  openStateDir(stateDir);
-  const store = await openStore({ path: stateDir, sentinel: options.sentinel });
+  const store = await storeOf(options);
   let vats: Vats | undefined;
   try {
     const all = new Set([...definitions, ...(options.definitions ?? [])]);
@@ -84,6 +84,20 @@ export async function openHost(given: HostOptions): Promise<Host> {
     await store.close();
     throw error;
   }
+}
+
+/** The store that the program gives, or the one in the folder of the state. */
+async function storeOf({ stateDir, store, sentinel }: HostOptions): Promise<Store> {
+  try {
+    if (store !== undefined && sentinel !== undefined)
+      throw new CapError('invalid', 'the sentinel of a store is named where that store is opened: leave it out here');
+    openStateDir(stateDir);
+    noteStore(stateDir, store !== undefined);
+  } catch (error) {
+    await store?.close();
+    throw error;
+  }
+  return store ?? (await openStore({ path: stateDir, sentinel }));
 }
 
 /** Those that the code of a host relies on most. `lockdown()` freezes them all at once. */

@@ -5,7 +5,7 @@
  * the turns of its vats or its sockets.
  */
 import type { Guests } from '@hob/guest';
-import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats } from '@hob/vat';
+import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Store, Vats } from '@hob/vat';
 import type { Effects } from '@hob/vat/forwarder';
 import type { WireFault } from '@hob/vat/wire';
 import type { HttpFaces } from './door/http-face.ts';
@@ -263,8 +263,13 @@ export type HostCode = 'E_NO_LOCKDOWN' | 'E_ROOT_CONTAINS_HOST_STATE';
 
 /** Where a host keeps its state, what it offers, and how long it waits. Times are in ms. */
 export interface HostOptions {
-  /** The folder of everything that is kept. */
+  /** The folder of everything that is kept. With a `store` elsewhere, what only this machine needs lies here. */
   readonly stateDir: string;
+  /**
+   * A store in place of the one in `stateDir`, such as `postgresStore` of `@hob/store-postgres` opens. It is the host's
+   * from now on, which closes it, also if it cannot be opened.
+   */
+  readonly store?: Store;
   /**
    * A folder for the sentinel, outside `stateDir` and outside its backups. It shows that a state was restored
    * to an earlier one. Without it only the restore of a backup is detected. Name the same folder at each

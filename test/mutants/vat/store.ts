@@ -30,7 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'sentinel-apart',
     breaks: 'a sentinel may lie inside the state, and is then put back with it',
     file: 'packages/vat/src/store/drivers/sentinel.ts',
-    find: '        checkApart(directory, folder);\n',
+    find: '        at.checkApart(directory);\n',
     replace: '',
     tests: ['packages/vat/src/store/drivers/sentinel.test.ts'],
   },

@@ -31,7 +31,7 @@ export function openStateDir(path: string): void {
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);
   }
-  if (found.length > 0 && !found.includes('store.db'))
+  if (found.length > 0 && !found.includes('store.db') && !found.includes(ELSEWHERE))
     throw new CapError(
       'invalid',
       'the folder for the state holds other files: give an empty or a new one with --state',
@@ -42,6 +42,26 @@ export function openStateDir(path: string): void {
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);
   }
+}
+
+/** In the folder of a state whose store lies in a database. */
+const ELSEWHERE = 'store.elsewhere';
+
+/**
+ * Keeps a host from beginning anew beside its store: a folder has a store of its own, or a note that it lies elsewhere.
+ * Errors: `invalid` for the other of the two.
+ */
+export function noteStore(path: string, elsewhere: boolean): void {
+  const isNoted = isThere(join(path, ELSEWHERE));
+  if (isNoted && !elsewhere)
+    throw new CapError('invalid', 'the store of this state lies in a database: open the host with that store');
+  if (!elsewhere || isNoted) return;
+  if (isState(path))
+    throw new CapError(
+      'invalid',
+      'this folder has a store of its own: give an empty or a new one for a store elsewhere',
+    );
+  writeFileSync(join(path, ELSEWHERE), '', { mode: 0o600 });
 }
 
 /** One folder after the other: Node's `recursive` never returns where a folder cannot be made at all, as in /proc. */

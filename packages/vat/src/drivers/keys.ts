@@ -29,6 +29,7 @@ import {
 import { join } from 'node:path';
 import { CapError } from '../core/errors.ts';
 
+/** Signs and seals with the key of one store. */
 export interface Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
@@ -44,6 +45,18 @@ export interface Signer {
 /** A key that exists only as long as the process. */
 export function memorySigner(): Signer {
   return signerOf(generateKeyPairSync('ed25519').privateKey);
+}
+
+/** A new key as text (PKCS #8 as PEM), for a store that keeps it in a database. */
+export const newKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
+
+/** The key that `newKey` made. Errors: `invalid`. */
+export function signerFrom(text: string): Signer {
+  const signer = signerOfText(text);
+  if (signer === undefined)
+    throw new CapError('invalid', 'the key of this store is damaged or was not written by Hob: restore a backup');
+  return signer;
 }
 
 /**
@@ -122,14 +135,18 @@ function create(folder: string, file: string): Signer {
 }
 
 function read(file: string): Signer {
-  const text = readFileSync(file);
+  const signer = signerOfText(readFileSync(file));
+  if (signer === undefined) throw damaged();
+  return signer;
+}
+
+function signerOfText(text: string | Buffer): Signer | undefined {
   try {
     const key = createPrivateKey(text);
-    if (key.asymmetricKeyType === 'ed25519') return signerOf(key);
+    return key.asymmetricKeyType === 'ed25519' ? signerOf(key) : undefined;
   } catch {
-    // reported below
+    return undefined;
   }
-  throw damaged();
 }
 
 function damaged(): CapError {

@@ -5,8 +5,12 @@
  * to an earlier state, or put in the ledger of another store, also if they correct the head. They could put
  * back this cell too, but only together with the count of commits. Then the store is behind its sentinel.
  */
+import { sha256 } from '../drivers/hash.ts';
 import type { Signer } from '../drivers/keys.ts';
 import type { Doubt, StoreFacts } from './rows.ts';
+
+/** The hash of a line as stored; '' for none. */
+export const lineHash = (bytes: Uint8Array | undefined): string => (bytes === undefined ? '' : sha256(bytes));
 
 /** No other cell has this key: theirs contain a slash. */
 export const BOUND_KEY = 'bound';

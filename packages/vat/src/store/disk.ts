@@ -9,6 +9,7 @@
 import type { Head, LedgerLine } from './records.ts';
 import { type Doubt, type Era, Full, type Reads, type Rows } from './rows.ts';
 
+/** One commit, as it is given to a disk. */
 export interface Write {
   /** How many commits must have been done since the disk was opened. */
   readonly follows: number;
@@ -20,6 +21,7 @@ export interface Write {
   readonly ends: boolean;
 }
 
+/** What became of a commit. */
 export interface CommitOutcome {
   /** `stale`: the commit that it follows was not done. */
   readonly status: 'done' | 'full' | 'failed' | 'stale';
@@ -29,6 +31,7 @@ export interface CommitOutcome {
   readonly onlyEndings: boolean;
 }
 
+/** What a disk says when it is opened. `epoch` counts its openings. */
 export interface OpenedStore {
   readonly epoch: number;
   readonly head: Head;
@@ -39,6 +42,7 @@ export interface OpenedStore {
 /** A read, by the name of its method, for a disk in another thread. */
 export type Query = { readonly [M in keyof Reads]: readonly [M, ...Parameters<Reads[M]>] }[keyof Reads];
 
+/** A disk, or a server in its place. Commits and reads are done in the order of the calls. */
 export interface Disk {
   readonly opened: OpenedStore;
   readonly signer: Rows['signer'];

@@ -33,6 +33,8 @@ export interface Opening {
   /** Undefined if no folder was given for it. */
   readonly sentinel: Sentinel | undefined;
   readonly old?: OldSentinel | undefined;
+  /** How far the store has come, as far as is known apart from it: `seenOf`, or what this process wrote itself. */
+  readonly seen: Reached | undefined;
   /** The store was made from a backup, and this is its first opening. */
   readonly backup: boolean;
   /** Returns the hash of a line as stored; '' if there is none. */
@@ -61,12 +63,11 @@ export const seenOf = ({ facts, sentinel, old }: Pick<Opening, 'facts' | 'sentin
   sentinel?.read(facts.store) ?? (facts.watched === BESIDE ? old?.read(facts.store) : undefined);
 
 function compare(opening: Opening): Found {
-  const { facts, signer, sentinel, backup, hashOf } = opening;
+  const { facts, signer, sentinel, seen, backup, hashOf } = opening;
   let { store, commits, era } = facts;
   const isNew = store === '';
   if (isNew) store = Buffer.from(systemRandom(16)).toString('hex');
 
-  const seen = seenOf(opening);
   const known = seen?.commits;
   const older = known !== undefined && known > commits;
   const lost = known === undefined && facts.watched !== NOWHERE;
@@ -151,7 +152,7 @@ export class History {
   begin(): OpeningMarks | undefined {
     if (this.doubt?.refused === true) return undefined;
     // The sentinel is written before the store says that it has one. So the store always finds it.
-    this.#sentinel?.begin({ ...this.#reached(), commits: Math.max(0, this.#commits - 1) });
+    this.#sentinel?.begin({ ...this.reached, commits: Math.max(0, this.#commits - 1) });
     return {
       store: this.#store,
       commits: this.#commits,
@@ -176,7 +177,7 @@ export class History {
    * stays. Otherwise a power cut could put the sentinel back to a line that is gone.
    */
   beforeCut(): void {
-    this.#sentinel?.begin(this.#reached());
+    this.#sentinel?.begin(this.reached);
   }
 
   /** What a commit writes that ends with `head`. If `cut` is not 0, it drops lines 2 to `cut`. */
@@ -200,10 +201,11 @@ export class History {
   /** Updates the sentinel now. */
   note(): void {
     this.#scheduled = false;
-    if (this.doubt?.refused !== true) this.#sentinel?.note(this.#reached());
+    if (this.doubt?.refused !== true) this.#sentinel?.note(this.reached);
   }
 
-  #reached(): Reached {
+  /** How far the store has come. */
+  get reached(): Reached {
     const { seq, hash } = this.#head;
     return { store: this.#store, commits: this.#commits, head: { seq, hash } };
   }

@@ -14,6 +14,7 @@ const text = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 const bytes = (from: Item): Uint8Array => Buffer.from(from as string, 'latin1');
 
+/** A commit as a parcel. */
 export function packed({ follows, epoch, ends, head, lines, cells }: Write): readonly Item[] {
   const items: Item[] = [follows, epoch, ends, head.seq, head.hash, head.mark && text(head.mark), lines.length];
   for (const line of lines)
@@ -32,6 +33,7 @@ export function packed({ follows, epoch, ends, head, lines, cells }: Write): rea
 
 const perLine = 7;
 
+/** The commit in a parcel. */
 export function unpacked(items: readonly Item[]): Write {
   const [follows, epoch, ends, seq, hash, mark, count] = items;
   const lines: LedgerLine[] = [];

@@ -28,6 +28,7 @@ export interface Args {
   readonly bytes: Uint8Array;
 }
 
+/** The arguments of a line as read from the store. */
 export interface StoredArgs extends Args {
   readonly seq: number;
 }

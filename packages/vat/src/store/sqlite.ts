@@ -5,14 +5,13 @@
  * line was changed, does not verify, although no later line names its hash.
  */
 import { CapError } from '../core/errors.ts';
-import { sha256 } from '../drivers/hash.ts';
 import { folderSigner, hasKey } from '../drivers/keys.ts';
-import { BOUND_KEY } from './bound.ts';
+import { BOUND_KEY, lineHash } from './bound.ts';
 import { dropKey, unpackKey, writeBackup } from './drivers/backup.ts';
 import { reserveIn } from './drivers/reserve.ts';
 import { oldSentinel, type Sentinel, sentinelIn } from './drivers/sentinel.ts';
 import { isFull, openSqlite, type Sqlite, type SqliteOptions } from './drivers/sqlite.ts';
-import { History, type Marks } from './history.ts';
+import { History, type Marks, seenOf } from './history.ts';
 import type { Head, LedgerLine, StoredArgs, StoredLine } from './records.ts';
 import { type Cells, type Era, Full, type Reads, type Rows, type StoreFacts } from './rows.ts';
 
@@ -104,9 +103,9 @@ function rowsOf(folder: string, sqlite: Sqlite, sentinel: Sentinel | undefined, 
   const reserve = reserveIn(folder);
   // After a crash, the log may still hold deleted data.
   sqlite.emptyLog();
-  const old = oldSentinel(folder);
+  const found = { facts: factsOf(sqlite), sentinel, old: oldSentinel(folder) };
   const hashOf = (seq: number): string => hashOfLine(sqlite, seq);
-  const history = new History({ facts: factsOf(sqlite), signer, sentinel, old, backup, hashOf });
+  const history = new History({ ...found, seen: seenOf(found), signer, backup, hashOf });
   if (!look) begin(sqlite, history, backup);
   // The log held the key of the backup.
   if (backup) sqlite.emptyLog();
@@ -169,10 +168,8 @@ function factsOf(sqlite: Sqlite): StoreFacts {
   };
 }
 
-function hashOfLine(sqlite: Sqlite, seq: number): string {
-  const [row] = sqlite.all('SELECT bytes FROM line WHERE seq = ?', seq);
-  return row === undefined ? '' : sha256(row['bytes'] as Uint8Array);
-}
+const hashOfLine = (sqlite: Sqlite, seq: number): string =>
+  lineHash(sqlite.all('SELECT bytes FROM line WHERE seq = ?', seq)[0]?.['bytes'] as Uint8Array | undefined);
 
 /** Counts this opening. `backup`: it is the first one of a store made from a backup, which brought its key in a table. */
 function begin(sqlite: Sqlite, history: History, backup: boolean): void {

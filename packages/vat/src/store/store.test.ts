@@ -5,11 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeLine } from '../ledger/line.ts';
-import type { StoreEngine } from './engine.ts';
+import { closing, type EngineKind, linesAfter, storeSuite, unavailable } from '../../../../test/store-suite.ts';
 import { engineOn, makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
-import type { LedgerLine } from './records.ts';
 import { sqliteRows } from './sqlite.ts';
 import { engineOf, openStore } from './store.ts';
 import { threadedDisk } from './threaded.ts';
@@ -20,194 +18,24 @@ function scratch(): string {
   return join(folder, 'state');
 }
 
-function closing(engine: StoreEngine): StoreEngine {
-  onTestFinished(() => engine.close());
-  return engine;
-}
-
-/** Returns `count` lines that follow the head. */
-function linesAfter({ seq, hash }: { seq: number; hash: string }, count: number, pad = ''): LedgerLine[] {
-  const lines: LedgerLine[] = [];
-  for (let i = 1; i <= count; i += 1) {
-    const line = makeLine({ seq: seq + i, t: 0, vt: 0, kind: 'call', fields: { pad }, prev: hash });
-    hash = line.hash;
-    lines.push(line);
-  }
-  return lines;
-}
-
-const unavailable = expect.objectContaining({ name: 'CapError', code: 'unavailable' });
-const engines = {
-  memory: async () => makeEngine(memoryRows()),
-  sqlite: async () => makeEngine(sqliteRows(scratch())),
-  'sqlite in its thread': async () => engineOn(await threadedDisk(scratch())),
+const kinds: Readonly<Record<string, EngineKind>> = {
+  memory: {
+    open: async () => makeEngine(memoryRows()),
+    small: async () => makeEngine(memoryRows({ maxLines: 100 })),
+    reserve: false,
+  },
+  sqlite: {
+    open: async () => makeEngine(sqliteRows(scratch())),
+    small: async () => makeEngine(sqliteRows(scratch(), { maxPages: 64 })),
+    reserve: true,
+  },
+  'sqlite in its thread': {
+    open: async () => engineOn(await threadedDisk(scratch())),
+    small: async () => engineOn(await threadedDisk(scratch(), { maxPages: 64 })),
+    reserve: true,
+  },
 };
-/** Room for some small commits, none for 4,000 lines of 1 KiB. */
-const small = {
-  memory: async () => makeEngine(memoryRows({ maxLines: 100 })),
-  sqlite: async () => makeEngine(sqliteRows(scratch(), { maxPages: 64 })),
-  'sqlite in its thread': async () => engineOn(await threadedDisk(scratch(), { maxPages: 64 })),
-};
-
-for (const kind of ['memory', 'sqlite', 'sqlite in its thread'] as const) {
-  describe(kind, () => {
-    test('what is committed is there, in order, byte for byte, and the head is its last line', async () => {
-      const engine = closing(await engines[kind]());
-      expect(engine.head()).toEqual({ seq: 0, hash: '' });
-      const lines = linesAfter(engine.head(), 10);
-      engine.commit(engine.epoch, { lines: lines.slice(0, 3) });
-      engine.commit(engine.epoch, { lines: lines.slice(3) });
-      expect(engine.head()).toEqual({ seq: 10, hash: lines.at(-1)?.hash });
-      const plain = (from: number, limit: number) =>
-        engine.lines(from, limit).map(({ seq, bytes }) => [seq, Buffer.from(bytes).toString()]);
-      const expected = lines.map(({ seq, bytes }) => [seq, Buffer.from(bytes).toString()]);
-      expect(plain(1, 100)).toEqual(expected);
-      expect(plain(4, 2)).toEqual(expected.slice(3, 5));
-      expect(plain(-5, 2)).toEqual(expected.slice(0, 2));
-      expect(plain(11, 5)).toEqual([]);
-    });
-
-    test('who reads a line cannot change it, nor who wrote it', async () => {
-      const engine = closing(await engines[kind]());
-      const [line] = linesAfter(engine.head(), 1);
-      const before = Buffer.from(line!.bytes).toString();
-      engine.commit(engine.epoch, { lines: [line!] });
-      line!.bytes.fill(0);
-      engine.lines(1, 1)[0]?.bytes.fill(1);
-      expect(Buffer.from(engine.lines(1, 1)[0]!.bytes).toString()).toBe(before);
-    });
-
-    test('an older or invented epoch is refused, and that harms nobody', async () => {
-      const engine = closing(await engines[kind]());
-      const lines = linesAfter(engine.head(), 1);
-      for (const epoch of [engine.epoch - 1, engine.epoch + 1, Number.NaN]) {
-        expect(() => engine.commit(epoch, { lines })).toThrow(unavailable);
-      }
-      expect(engine.head().seq).toBe(0);
-      engine.commit(engine.epoch, { lines });
-      expect(engine.head().seq).toBe(1);
-    });
-
-    test('lines that do not follow the head are refused: none is overwritten, none left out', async () => {
-      const engine = closing(await engines[kind]());
-      const lines = linesAfter(engine.head(), 4);
-      engine.commit(engine.epoch, { lines: lines.slice(0, 2) });
-      for (const wrong of [lines.slice(0, 2), lines.slice(1), lines.slice(3), [lines[2]!, lines[2]!]]) {
-        expect(() => engine.commit(engine.epoch, { lines: wrong })).toThrow(
-          expect.objectContaining({ code: 'invalid' }),
-        );
-      }
-      engine.commit(engine.epoch, { lines: lines.slice(2) });
-      expect(engine.lines(1, 10).length).toBe(4);
-    });
-
-    test('a commit that the disk refuses leaves nothing of itself, and is the last', async () => {
-      const engine = closing(await small[kind]());
-      engine.commit(engine.epoch, { lines: linesAfter(engine.head(), 3) });
-      const head = engine.head();
-      let told = 0;
-      engine.onCommit(() => (told += 1));
-      const large = linesAfter(head, 4000, 'x'.repeat(1000));
-      expect(() => engine.commit(engine.epoch, { lines: large })).toThrow(unavailable);
-      expect(engine.head()).toEqual(head);
-      expect(engine.lines(1, 10_000).length).toBe(3);
-      // A small commit would fit, but it was prepared after the failed one and must not be written.
-      expect(() => engine.commit(engine.epoch, { lines: linesAfter(head, 1) })).toThrow(unavailable);
-      expect(engine.lines(1, 10_000).length).toBe(3);
-      expect(told).toBe(0);
-    });
-
-    test('listeners hear of each commit after it is done, of the close while lines can be read, and of nothing once stopped', async () => {
-      const engine = closing(await engines[kind]());
-      const heard: string[] = [];
-      const hear = (name: string) => () => void heard.push(`${name} ${engine.lines(1, 10).length}`);
-      const stop = engine.onCommit(hear('first'));
-      engine.onCommit(hear('second'));
-      engine.onClose(hear('closing'));
-      engine.onClose(hear('never'))();
-      engine.commit(engine.epoch, { lines: linesAfter(engine.head(), 2) });
-      stop();
-      engine.commit(engine.epoch, { lines: linesAfter(engine.head(), 1) });
-      engine.commit(engine.epoch, { lines: [] });
-      await engine.close();
-      await engine.close();
-      expect(heard).toEqual(['first 2', 'second 2', 'second 3', 'closing 3']);
-    });
-
-    test('a closed store says so', async () => {
-      const engine = await engines[kind]();
-      const lines = linesAfter(engine.head(), 1);
-      await engine.close();
-      expect(() => engine.commit(engine.epoch, { lines })).toThrow(unavailable);
-      expect(() => engine.lines(1, 1)).toThrow(unavailable);
-      expect(engine.head()).toEqual({ seq: 0, hash: '' });
-    });
-
-    /** Requests commits. Returns their results in order. */
-    const later = (engine: StoreEngine) => {
-      const told: string[] = [];
-      const give = (name: string, writes: Parameters<StoreEngine['commit']>[1]): Promise<void> =>
-        new Promise((resolve) =>
-          engine.commitLater(engine.epoch, writes, (error) => {
-            told.push(`${name} ${error === undefined ? 'done' : (error as { code: string }).code}`);
-            resolve();
-          }),
-        );
-      return { told, give };
-    };
-    const cell = (key: string, value: string) => ({ lines: [], cells: new Map([[key, value]]) });
-
-    test('commits that are given are done in order, each on the one before; what is committed at once comes after them', async () => {
-      const engine = closing(await engines[kind]());
-      const { told, give } = later(engine);
-      const given = [];
-      for (const name of ['a', 'b', 'c']) given.push(give(name, { lines: linesAfter(engine.head(), 2) }));
-      expect(engine.head().seq).toBe(6);
-      engine.commit(engine.epoch, { lines: linesAfter(engine.head(), 1), cells: new Map([['a/x', '1']]) });
-      expect([engine.head().seq, engine.lines(1, 100).length, engine.get('a/x')]).toEqual([7, 7, '1']);
-      await Promise.all(given);
-      expect(told).toEqual(['a done', 'b done', 'c done']);
-      await give('nothing', { lines: [] });
-      expect(await engine.getAllLater(['a/x', 'a/y'])).toEqual(['1', undefined]);
-      expect(await engine.pageLater('a/', 'a/', 9)).toEqual([['a/x', '1']]);
-    });
-
-    test('what was given to follow a commit that failed is not done, also where it would fit; the head is the last that was done', async () => {
-      const engine = closing(await small[kind]());
-      engine.commit(engine.epoch, cell('a/before', 'x'));
-      const { told, give } = later(engine);
-      const first = give('fits', { lines: linesAfter(engine.head(), 3) });
-      const head = engine.head();
-      const large = give('large', { lines: linesAfter(head, 4000, 'x'.repeat(1000)) });
-      const follower = give('follower', cell('a/follower', 'x'));
-      const behind = give('lines', { lines: linesAfter(engine.head(), 1) });
-      await Promise.all([first, large, follower, behind]);
-      expect(told).toEqual(['fits done', 'large unavailable', 'follower unavailable', 'lines unavailable']);
-      expect(engine.head()).toEqual(head);
-      expect([engine.get('a/before'), engine.get('a/follower'), engine.lines(1, 9999).length]).toEqual([
-        'x',
-        undefined,
-        3,
-      ]);
-      expect([engine.full, engine.failed]).toEqual([true, false]);
-      await give('later', cell('a/later', 'x'));
-      expect(told.at(-1)).toBe('later unavailable');
-      const ending = linesAfter(head, 1).map((line) => ({ ...line, urgency: 'ends' as const }));
-      await give('ends', { lines: ending, cells: new Map([['a/revoked', 'x']]) });
-      if (kind !== 'memory') expect([told.at(-1), engine.get('a/revoked')]).toEqual(['ends done', 'x']);
-    });
-
-    test('whoever gave a commit is told, also where the store is closed meanwhile', async () => {
-      const engine = await engines[kind]();
-      const { told, give } = later(engine);
-      const given = [give('a', cell('a/a', 'x')), give('b', { lines: linesAfter(engine.head(), 1) })];
-      const over = engine.close();
-      await Promise.all([...given, over]);
-      await give('late', cell('a/c', 'x'));
-      expect(told).toEqual(['a done', 'b done', 'late unavailable']);
-    });
-  });
-}
+for (const [name, kind] of Object.entries(kinds)) storeSuite(name, kind);
 
 test('a program holds a store that it can close and nothing else', async () => {
   const store = await openStore({ memory: true });

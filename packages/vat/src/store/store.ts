@@ -11,6 +11,7 @@
  */
 import { CapError } from '../core/errors.ts';
 import { takeOptions } from '../core/options.ts';
+import type { Disk } from './disk.ts';
 import { engineOn, makeEngine, type StoreEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
 import { threadedDisk } from './threaded.ts';
@@ -64,6 +65,9 @@ export async function openStore(where: StoreWhere): Promise<Store> {
 export function backup(store: Store, path: string): Promise<void> {
   return engineOf(store).backup(path);
 }
+
+/** A store on a disk of another kind, such as a database server. For packages that bring one. */
+export const storeOn = (disk: Disk): Store => storeOf(engineOn(disk));
 
 /** The public face of an engine: it can be closed and nothing else. */
 export function storeOf(engine: StoreEngine): Store {

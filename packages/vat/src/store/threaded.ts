@@ -1,16 +1,22 @@
 /** A disk in a thread of its own. Commits and long reads go there and come back; a short read blocks. */
-import { folderSigner } from '../drivers/keys.ts';
+import { folderSigner, type Signer } from '../drivers/keys.ts';
 import type { CommitOutcome, Disk, OpenedStore } from './disk.ts';
-import { STORE_THREAD, startThread } from './drivers/thread.ts';
+import { STORE_THREAD, startThread, type Thread } from './drivers/thread.ts';
 import { packed } from './parcel.ts';
 import type { RowsOptions } from './sqlite.ts';
 
 export async function threadedDisk(folder: string, options: RowsOptions = {}): Promise<Disk> {
   const thread = await startThread(STORE_THREAD, { folder, options });
+  // The lock is ours by now, so nobody else makes a key at the same time.
+  return diskIn(thread, () => folderSigner(folder));
+}
+
+/** A disk whose thread serves `opened`, `write` (a parcel), `read`, `scrub`, `refill`, `reopen`, `trust` and `backup`. */
+export async function diskIn(thread: Thread, signer: () => Signer): Promise<Disk> {
   try {
     return {
       opened: thread.ask('opened') as OpenedStore,
-      signer: folderSigner(folder), // the lock is ours by now, so nobody else makes a key at the same time
+      signer: signer(),
       write: (write) => thread.ask('write', ...packed(write)) as CommitOutcome,
       writeLater: (write, then) =>
         thread.later('write', packed(write), (error, outcome) =>

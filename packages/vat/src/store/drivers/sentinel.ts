@@ -21,6 +21,7 @@ import { CapError } from '../../core/errors.ts';
 import { crc, sha256 } from '../../drivers/hash.ts';
 import { makeFolder, syncFolder } from './sqlite.ts';
 
+/** How far a store has come. */
 export interface Reached {
   /** The id of the store. It is made once and copied with the store. */
   readonly store: string;
@@ -32,6 +33,7 @@ export interface Reached {
   readonly place?: string | undefined;
 }
 
+/** The record of one store, kept apart from it. */
 export interface Sentinel {
   /** Returns the record of this store; undefined if there is none that can be trusted. */
   read(store: string): Reached | undefined;
@@ -53,18 +55,33 @@ const NONE = '-';
 /** The size in earlier versions, which wrote it beside the store's folder. */
 const OLD_PLACE = 128;
 
+/** Where a store lies, for its sentinel. */
+export interface StorePlace {
+  /** The same text at each opening of a store that was not moved. It is kept as a hash. */
+  name(): string;
+  /** Throws `invalid` if a sentinel in `directory` would be put back together with the store. */
+  checkApart(directory: string): void;
+}
+
 /**
  * The sentinel of the store in `folder`, kept in `directory`. Errors: `invalid` if `directory` lies inside
  * `folder`.
  */
-export function sentinelIn(directory: string, folder: string): Sentinel {
+export const sentinelIn = (directory: string, folder: string): Sentinel =>
+  sentinelOf(directory, {
+    name: () => realpathSync(folder),
+    checkApart: (given) => checkApart(given, folder),
+  });
+
+/** The sentinel, kept in `directory`, of the store that lies at `at`. */
+export function sentinelOf(directory: string, at: StorePlace): Sentinel {
   let descriptor: number | undefined;
   let turn = 0;
   let closed = false;
   let openedAt = NONE;
 
   const file = (store: string): string => join(directory, `${store}.sentinel`);
-  const place = (): string => sha256(realpathSync(folder));
+  const place = (): string => sha256(at.name());
   const write = ({ store, commits, head }: Reached): void => {
     if (descriptor === undefined) return;
     const text = `${store} ${commits}${head === undefined ? '' : ` ${head.seq} ${head.hash || NONE} ${openedAt}`}`;
@@ -90,7 +107,7 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
     begin(reached) {
       try {
         makeFolder(resolve(directory));
-        checkApart(directory, folder);
+        at.checkApart(directory);
         openedAt = place();
         closeSync(openSync(file(reached.store), 'a', 0o600));
         descriptor ??= openSync(file(reached.store), 'r+');

@@ -2,7 +2,7 @@
  * A thread of ours that serves requests. The caller waits for the result, or gets it later.
  *
  * Promise: the thread handles requests one after the other, in the order of the requests. A result that is a
- * promise is the exception: other requests run meanwhile. A waiting request keeps the process alive; the
+ * promise is the exception: other requests run meanwhile, except that a caller that blocks waits for it. A waiting request keeps the process alive; the
  * thread alone does not. If the thread dies, all callers get an error.
  */
 import {
@@ -28,7 +28,8 @@ interface Data {
   readonly signal: Int32Array;
 }
 
-interface Thread {
+/** A thread of ours, seen from the thread that started it. */
+export interface Thread {
   /** Blocks until the result is there. Throws what the method threw. */
   ask(method: string, ...args: readonly unknown[]): unknown;
   /** Calls `then` once, with an error if there is one. */
@@ -133,37 +134,41 @@ export async function startThread(module: URL, given: unknown): Promise<Thread> 
   });
 }
 
-/** Runs in the thread: calls `open`, then serves its methods. `close` is one of them. */
-export function serveThread(open: (given: never) => Methods): void {
+/** Runs in the thread: calls `open`, which may return a promise, then serves its methods. `close` is one of them. */
+export function serveThread(open: (given: never) => Methods | Promise<Methods>): void {
   const { given, answers, signal } = workerData as Data;
   const port = parentPort as MessagePort;
   let methods: Methods | undefined;
-  const answer = (act: () => unknown): ThreadReply => {
-    try {
-      return [undefined, act()];
-    } catch (error) {
-      return failed(error);
-    }
-  };
-  const opened = answer(() => {
-    methods = open(given as never);
-  });
-  port.on('message', ([id, method, ...args]: Request) => {
-    const [error, value] = answer(() => Reflect.apply(methods?.[method] as never, undefined, args as never));
-    if (value instanceof Promise) {
-      // Other requests run meanwhile.
-      value.then(
-        (later: unknown) => port.postMessage([id, undefined, later]),
-        (why: unknown) => port.postMessage([id, ...failed(why)]),
-      );
-      return;
-    }
-    if (id !== 0) return port.postMessage([id, error, value]);
-    answers.postMessage([error, value] satisfies ThreadReply);
+  const reply = (id: number, said: ThreadReply): void => {
+    if (id !== 0) return port.postMessage([id, ...said]);
+    answers.postMessage(said);
     Atomics.add(signal, 0, 1);
     Atomics.notify(signal, 0);
+  };
+  const answer = (id: number, act: () => unknown): void => {
+    let value: unknown;
+    try {
+      value = act();
+    } catch (error) {
+      return reply(id, failed(error));
+    }
+    if (!(value instanceof Promise)) return reply(id, [undefined, value]);
+    // Other requests run meanwhile.
+    value.then(
+      (later: unknown) => reply(id, [undefined, later]),
+      (why: unknown) => reply(id, failed(why)),
+    );
+  };
+  port.on('message', ([id, method, ...args]: Request) =>
+    answer(id, () => Reflect.apply(methods?.[method] as never, undefined, args as never)),
+  );
+  const keep = (opened: Methods): void => {
+    methods = opened;
+  };
+  answer(1, () => {
+    const opened = open(given as never);
+    return opened instanceof Promise ? opened.then(keep) : keep(opened);
   });
-  port.postMessage([1, ...opened]);
 }
 
 /** An error that is not one of ours comes from the disk, or is a bug. */

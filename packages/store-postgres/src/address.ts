@@ -1,0 +1,36 @@
+/** Where a server is, from its url. A server on another machine is reached over TLS with a checked certificate. */
+import { CapError } from '@hob/vat/errors';
+
+export interface Server {
+  /** A name or an address, or the folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password?: string | undefined;
+  /** `ca`: the authority of the certificate (PEM); left out for those that Node trusts. */
+  readonly tls?: { readonly ca?: string | undefined } | undefined;
+}
+
+/** `postgres://user:password@host:port/database`, or `postgres:///database?host=/run/postgresql&user=hob`. */
+export function serverAt(url: string, { password, ca }: { password?: string; ca?: string }): Server {
+  const at = URL.canParse(url) ? new URL(url) : undefined;
+  if (at === undefined || !/^postgres(?:ql)?:$/.test(at.protocol))
+    throw new CapError('invalid', 'url is postgres://user@host:port/database');
+  const { host: folder, user: name, ...others } = Object.fromEntries(at.searchParams);
+  if (Object.keys(others).length > 0)
+    throw new CapError('invalid', 'the options in the url are host, for the folder of a Unix socket, and user');
+  const text = (part: string): string => decodeURIComponent(part);
+  const host = folder ?? at.hostname.replace(/^\[|\]$/g, '');
+  const database = text(at.pathname.slice(1));
+  const user = name ?? text(at.username);
+  if (host === '' || database === '' || user === '')
+    throw new CapError('invalid', 'url names a user, a host and a database: postgres://user@host:port/database');
+  const given = password ?? (at.password === '' ? undefined : text(at.password));
+  const tls = isHere(host) && ca === undefined ? undefined : { ca };
+  return { host, port: Number(at.port || 5432), database, user, password: given, tls };
+}
+
+/** What is said to a server on this machine is heard by nobody else. */
+const isHere = (host: string): boolean =>
+  host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);

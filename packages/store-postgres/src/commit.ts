@@ -1,0 +1,70 @@
+/**
+ * The one statement of a commit.
+ *
+ * Promise: it is done completely or not at all, and only by the newest opening of the store, right after the commit that
+ * it follows. The row of the store is the fence: an older opening, or a commit that was done already, changes no row
+ * there, and then nothing else.
+ */
+import type { Head, LedgerLine, Marks } from '@hob/vat/engine';
+import { bytesList, bytesText, numberList, utf8 } from './bytes.ts';
+import type { Parameter } from './drivers/connection.ts';
+
+export const COMMIT = `
+  WITH own AS (
+    UPDATE store SET seq = $4::bigint, hash = $5, mark = $6::text::bytea, commits = $3::bigint, bound = coalesce($7, bound)
+    WHERE epoch = $1::bigint AND commits = $2::bigint RETURNING 1
+  ), lines AS (
+    INSERT INTO line SELECT * FROM unnest($8::text::bigint[], $9::text::bytea[]) WHERE EXISTS (SELECT FROM own)
+  ), said AS (
+    INSERT INTO args SELECT * FROM unnest($10::text::bigint[], $11::text::bytea[], $12::text::bytea[])
+    WHERE EXISTS (SELECT FROM own)
+  ), forgotten AS (
+    DELETE FROM args WHERE (seq = ANY ($13::text::bigint[]) OR seq <= $14::bigint) AND EXISTS (SELECT FROM own)
+  ), dropped AS (
+    DELETE FROM line WHERE seq BETWEEN 2 AND $14::bigint AND EXISTS (SELECT FROM own)
+  ), put AS (
+    INSERT INTO cell SELECT * FROM unnest($15::text::bytea[], $16::text::bytea[]) WHERE EXISTS (SELECT FROM own)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+  ), removed AS (
+    DELETE FROM cell WHERE key = ANY ($17::text::bytea[]) AND EXISTS (SELECT FROM own)
+  )
+  SELECT count(*)::int AS done FROM own`;
+
+export interface Commit {
+  readonly epoch: number;
+  readonly lines: readonly LedgerLine[];
+  readonly head: Head;
+  readonly cells: ReadonlyMap<string, string | undefined>;
+  readonly marks: Marks;
+  /** Lines 2 to this one are dropped; 0 if none are. */
+  readonly cut: number;
+}
+
+/** The last line that the commit of these lines drops; 0 if it drops none. */
+export const cutOf = (lines: readonly LedgerLine[]): number =>
+  lines.reduce((most, { drops = 0 }) => Math.max(most, drops), 0);
+
+/** The parameters of `COMMIT`. */
+export function parametersOf({ epoch, lines, head, cells, marks, cut }: Commit): readonly Parameter[] {
+  const forgotten = lines.flatMap(({ forgets }) => (forgets === undefined ? [] : [forgets]));
+  // One statement sees the tables as they were before it. So it cannot delete what it inserts.
+  const kept = lines.filter(({ seq }) => seq === 1 || seq > cut);
+  const said = lines.flatMap(({ seq, args }) =>
+    args === undefined || forgotten.includes(seq) || seq <= cut ? [] : [{ seq, ...args }],
+  );
+  const put = [...cells].filter((cell): cell is [string, string] => cell[1] !== undefined);
+  const removed = [...cells].flatMap(([key, value]) => (value === undefined ? [utf8(key)] : []));
+  return [
+    ...[epoch, marks.commits - 1, marks.commits],
+    ...[head.seq, head.hash, head.mark === undefined ? null : bytesText(head.mark), marks.bound ?? null],
+    ...[numberList(kept.map(({ seq }) => seq)), bytesList(kept.map(({ bytes }) => bytes))],
+    ...[
+      numberList(said.map(({ seq }) => seq)),
+      bytesList(said.map(({ salt }) => salt)),
+      bytesList(said.map(({ bytes }) => bytes)),
+    ],
+    ...[numberList(forgotten), cut],
+    ...[bytesList(put.map(([key]) => utf8(key))), bytesList(put.map(([, value]) => utf8(value)))],
+    bytesList(removed),
+  ];
+}

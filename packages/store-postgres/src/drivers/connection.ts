@@ -1,0 +1,112 @@
+/**
+ * One connection to a PostgreSQL server.
+ *
+ * Promise: all queries of a connection run in one session of the server, in the order of the calls. A connection that
+ * was lost stays lost: a new session has none of the locks and settings of the old one. No error names the address, the
+ * user or the password.
+ */
+import { CapError } from '@hob/vat/errors';
+import postgres from 'postgres';
+import type { Server } from '../address.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Connection {
+  /** Throws `Lost` if the connection ends before the result, or after `limitMs` (default: 20 s). */
+  query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly Row[]>;
+  readonly lost: boolean;
+  close(): Promise<void>;
+}
+
+export type Parameter = string | number | null;
+
+/** The connection ended, and nobody knows whether its last statement was carried out. */
+export class Lost extends Error {}
+
+/** An error of the server, with its SQLSTATE. */
+export class ServerError extends Error {
+  readonly state: string;
+  constructor(state: string) {
+    super(`the server said ${state}`);
+    this.state = state;
+  }
+}
+
+const CONNECT_SECONDS = 2;
+/** A server that does not answer for this time is not slow, but gone. */
+const SLOW_MS = 20_000;
+
+/** Opens a connection. Errors: `Lost` (nobody answers), `invalid` (the server refuses the user or the database). */
+export async function connect({ host, port, database, user, password, tls }: Server): Promise<Connection> {
+  const state = { lost: false };
+  let tell: (why: Lost) => void = () => {};
+  const over = new Promise<never>((_, reject) => {
+    tell = reject;
+  });
+  over.catch(() => {});
+  const lose = (): void => {
+    state.lost = true;
+    tell(new Lost());
+  };
+  const sql = postgres({
+    ...{ host, port, database, user, pass: password ?? '' },
+    ...(host.startsWith('/') && { path: `${host}/.s.PGSQL.${port}` }),
+    ssl: tls === undefined ? false : { ca: tls.ca, servername: host, rejectUnauthorized: true },
+    ...{ max: 1, idle_timeout: null as never, max_lifetime: null, connect_timeout: CONNECT_SECONDS },
+    ...{ fetch_types: false, keep_alive: 2, backoff: 0 as never, onnotice: () => {}, onclose: lose },
+    connection: { application_name: 'hob' },
+  });
+  const end = async (): Promise<void> => {
+    lose();
+    await sql.end({ timeout: 0 }).catch(() => {});
+  };
+  // With `max: 1` there is one session. The first query opens it.
+  await within(CONNECT_SECONDS * 1000, Promise.race([sql.unsafe('SELECT 1'), over])).catch(async (error) => {
+    await end();
+    throw connectError(error);
+  });
+  return {
+    get lost(): boolean {
+      return state.lost;
+    },
+    async query(text, parameters = [], limitMs = SLOW_MS) {
+      if (state.lost) throw new Lost();
+      const result = sql.unsafe(text, parameters as never, { prepare: parameters.length > 0 });
+      result.catch(() => {});
+      try {
+        return (await within(limitMs, Promise.race([result, over]))) as readonly Row[];
+      } catch (error) {
+        const known = stateOf(error);
+        if (known !== undefined && !ENDS.test(known)) throw new ServerError(known);
+        await end();
+        throw new Lost();
+      }
+    },
+    close: end,
+  };
+}
+
+/** The server ends the session with these: a connection error, a shut-down, a start. */
+const ENDS = /^(?:08...|57P0[1-5])$/;
+
+/** The SQLSTATE of an error; undefined if it did not come from the server. */
+const stateOf = (error: unknown): string | undefined =>
+  error instanceof postgres.PostgresError ? String(error.code) : undefined;
+
+function connectError(error: unknown): Error {
+  const state = stateOf(error);
+  if (state === undefined || ENDS.test(state) || state === '53300') return new Lost();
+  if (/^28/.test(state))
+    return new CapError('invalid', 'the database server refuses this user or its password: give others');
+  if (state === '3D000')
+    return new CapError('invalid', 'there is no database of this name: make it with createdb, or give another');
+  return new ServerError(state);
+}
+
+function within<T>(limitMs: number, result: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Lost()), limitMs);
+  });
+  return Promise.race([result, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,56 @@
+/** Entry point of the store's thread. The server is spoken to there, so a slow one does not stop the vats. */
+
+import { type Query, type Sentinel, sentinelOf, serveThread, unpacked } from '@hob/vat/engine';
+import { CapError } from '@hob/vat/errors';
+import type { Server } from '../address.ts';
+import { openLive, type StoreOptions } from '../live-store.ts';
+import { checkServer } from '../server.ts';
+import { connect } from './connection.ts';
+
+export interface Given {
+  readonly server: Server;
+  readonly sentinel: string | undefined;
+  readonly options: StoreOptions;
+}
+
+// The client takes from them what it is not given. The thread has a copy of the environment.
+for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name];
+
+serveThread(async ({ server, sentinel, options }: Given) => {
+  const { host, port, database } = server;
+  const place = { name: () => `postgres ${host} ${port} ${database} ${options.schema}`, checkApart: () => {} };
+  const store = await openLive(
+    {
+      async connect() {
+        const connection = await connect(server);
+        await checkServer(connection, options.schema);
+        return connection;
+      },
+      sentinel: (): Sentinel | undefined => (sentinel === undefined ? undefined : sentinelOf(sentinel, place)),
+      now: () => performance.now(),
+      sleep: (ms) => new Promise((then) => setTimeout(then, ms)),
+      every: (ms, run) => {
+        const timer = setInterval(run, ms);
+        return () => clearInterval(timer);
+      },
+    },
+    options,
+  );
+  return {
+    opened: () => store.opened,
+    key: () => store.key,
+    write: (...items: Parameters<typeof unpacked>[0]) => store.write(unpacked(items)),
+    read: (...query: Query) => store.read(...query),
+    scrub: () => store.scrub(),
+    refill: () => store.refill(),
+    reopen: () => store.reopen(),
+    trust: () => store.trust(),
+    backup: () => {
+      throw new CapError(
+        'unavailable',
+        'a store in PostgreSQL is backed up with its own tools: pg_basebackup, pg_dump',
+      );
+    },
+    close: () => store.close(),
+  };
+});

@@ -1,0 +1,59 @@
+/**
+ * A store in a schema of a PostgreSQL database, for `openVats` and `openHost`.
+ *
+ * Promise: what `openStore` promises for a folder. The server is spoken to in a thread of its own. What is not given is
+ * not taken from the environment.
+ */
+import { CapError, type Store } from '@hob/vat';
+import { diskIn, signerFrom, startThread, storeOn } from '@hob/vat/engine';
+import { takeOptions } from '@hob/vat/forwarder';
+import { serverAt } from './address.ts';
+import type { Given } from './drivers/store-thread.ts';
+import { STORE_THREAD } from './drivers/thread-place.ts';
+
+/** Where the store lies, and how it is used. */
+export interface PostgresStoreOptions {
+  /**
+   * `postgres://user@host:port/database`, or `postgres:///database?host=/run/postgresql&user=hob` for a Unix socket. On another
+   * machine the server is reached over TLS, and its certificate has to be valid for `host`.
+   */
+  readonly url: string;
+  /** Default: the one in `url`, or none. The environment is not read. */
+  readonly password?: string;
+  /** The private authority of the server's certificate (PEM). Default: those that Node trusts. */
+  readonly ca?: string;
+  /** The schema of the store's tables, which is made if it is missing. Default: `hob`. */
+  readonly schema?: string;
+  /** A folder of this machine that records how far the store has come: see `openStore`. */
+  readonly sentinel?: string;
+  /** To verify or export the ledger only: nothing is written, and a host may use the store meanwhile. */
+  readonly look?: boolean;
+  /** How long a host that nobody hears of keeps the store, in ms. Default: 10,000. */
+  readonly leaseMs?: number;
+}
+
+/**
+ * Opens a store. Errors: `invalid` (an option, the server's configuration, a newer store, one that was emptied),
+ * `unavailable` (the server does not answer, or another process has the store).
+ */
+export async function postgresStore(given: PostgresStoreOptions): Promise<Store> {
+  const {
+    url,
+    password,
+    ca,
+    schema = 'hob',
+    sentinel,
+    look = false,
+    leaseMs = 10_000,
+  } = takeOptions(given, 'postgresStore', {
+    ...{ url: true, password: true, ca: true, schema: true, sentinel: true, look: true, leaseMs: true },
+  });
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith('pg_'))
+    throw new CapError('invalid', 'schema is a name of small letters, digits and _, and does not begin with pg_');
+  if (!(Number.isInteger(leaseMs) && leaseMs >= 1000 && leaseMs <= 3_600_000))
+    throw new CapError('invalid', 'leaseMs is a number of ms, from 1000 to an hour');
+  const server = serverAt(url, { ...(password !== undefined && { password }), ...(ca !== undefined && { ca }) });
+  const parts: Given = { server, sentinel, options: { schema, leaseMs, look } };
+  const thread = await startThread(STORE_THREAD, parts);
+  return storeOn(await diskIn(thread, () => signerFrom(thread.ask('key') as string)));
+}

@@ -1,0 +1,48 @@
+/** Reads of the last committed state. */
+import type { Query } from '@hob/vat/engine';
+import { bytesList, bytesText, textOf, utf8 } from './bytes.ts';
+import type { Connection, Row } from './drivers/connection.ts';
+
+/**
+ * The first key that does not begin with `prefix`. Every prefix of ours ends in a slash, and no byte of a key
+ * is 0xff.
+ */
+const after = (prefix: string): string => bytesText(Buffer.concat([utf8(prefix), Buffer.from([0xff])]));
+const cellOf = ({ key, value }: Row): readonly [string, string] => [textOf(key), textOf(value)];
+
+/** Answers a read of the store. */
+export async function read(connection: Connection, query: Query): Promise<unknown> {
+  switch (query[0]) {
+    case 'get':
+      return (await valuesOf(connection, [query[1]]))[0];
+    case 'getAll':
+      return await valuesOf(connection, query[1]);
+    case 'scan': {
+      const cells = 'SELECT key, value FROM cell WHERE key >= $1::text::bytea AND key < $2::text::bytea ORDER BY key';
+      return (await connection.query(cells, [bytesText(utf8(query[1])), after(query[1])])).map(cellOf);
+    }
+    case 'page': {
+      const cells = `SELECT key, value FROM cell WHERE key > $1::text::bytea AND key < $2::text::bytea
+        ORDER BY key LIMIT $3::bigint`;
+      const [, prefix, from, limit] = query;
+      return (await connection.query(cells, [bytesText(utf8(from)), after(prefix), limit])).map(cellOf);
+    }
+    case 'lines': {
+      const lines = 'SELECT seq, bytes FROM line WHERE seq >= $1::bigint ORDER BY seq LIMIT $2::bigint';
+      const found = await connection.query(lines, [query[1], query[2]]);
+      return found.map(({ seq, bytes }) => ({ seq: Number(seq), bytes }));
+    }
+    case 'args': {
+      const between = 'SELECT seq, salt, bytes FROM args WHERE seq BETWEEN $1::bigint AND $2::bigint ORDER BY seq';
+      const found = await connection.query(between, [query[1], query[2]]);
+      return found.map(({ seq, salt, bytes }) => ({ seq: Number(seq), salt, bytes }));
+    }
+  }
+}
+
+async function valuesOf(connection: Connection, keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+  const cells = 'SELECT key, value FROM cell WHERE key = ANY ($1::text::bytea[])';
+  const found = await connection.query(cells, [bytesList(keys.map(utf8))]);
+  const values = new Map(found.map(cellOf));
+  return keys.map((key) => values.get(key));
+}

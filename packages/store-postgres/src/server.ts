@@ -1,0 +1,34 @@
+/**
+ * The server that a store lies on: whether a commit on it lasts.
+ *
+ * Promise: a server that may forget a commit is refused at each connection: one without `fsync`, with
+ * `synchronous_commit` off, or a standby.
+ */
+import { CapError } from '@hob/vat/errors';
+import type { Connection } from './drivers/connection.ts';
+
+const OLDEST = 150_000;
+
+const CHECK = `
+  SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
+    current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS sync`;
+
+/** Refuses a server whose commits may not last, and fixes what this session relies on. Errors: `invalid`. */
+export async function checkServer(connection: Connection, schema: string): Promise<void> {
+  const [row] = await connection.query(CHECK);
+  const refuse = (why: string): never => {
+    throw new CapError('invalid', why);
+  };
+  if (Number(row?.['version']) < OLDEST) refuse('the database server is older than PostgreSQL 15: use a newer one');
+  if (row?.['standby'] === true) refuse('this database server is a standby: give the address of the primary');
+  if (row?.['fsync'] !== 'on')
+    refuse('this database server has fsync off, so a power cut would damage the store: turn it on');
+  const sync = String(row?.['sync']);
+  if (sync !== 'on' && sync !== 'remote_apply')
+    refuse('this database server has synchronous_commit off, so a crash would lose commits: turn it on');
+  // A later change of the server's configuration does not reach what a session has set.
+  await connection.query(`
+    SET synchronous_commit = '${sync}'; SET search_path = "${schema}"; SET default_transaction_read_only = off;
+    SET default_transaction_isolation = 'read committed'; SET statement_timeout = 0; SET lock_timeout = 0;
+    SET idle_in_transaction_session_timeout = 0; SET bytea_output = 'hex'`);
+}

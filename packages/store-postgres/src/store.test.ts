@@ -1,0 +1,239 @@
+/** The contract of every engine, and what a database server adds. Each test has a schema of its own on one server. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Definition, define, E, type Far, openVats, verifyLedger } from '@hob/vat';
+import { expect, onTestFinished } from 'vitest';
+import { requires } from '../../../test/needs.ts';
+import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
+import { closing, engineOf, linesAfter, storeSuite, unavailable } from '../../../test/store-suite.ts';
+import { type PostgresStoreOptions, postgresStore } from './index.ts';
+
+const test = requires('postgres');
+let cluster: Cluster;
+test.beforeAll(async () => {
+  cluster = await openCluster();
+});
+test.afterAll(() => cluster.remove());
+
+let schemas = 0;
+const nextSchema = (): string => `s${(schemas += 1)}`;
+const open = (schema: string, more: Partial<PostgresStoreOptions> = {}) =>
+  postgresStore({ url: cluster.url, schema, ...more });
+const engine = async (schema: string, more: Partial<PostgresStoreOptions> = {}) =>
+  closing(engineOf(await open(schema, more)));
+
+/** The server says that its disk is full at the 100th line, until the reserve is given back. */
+async function fullAt100(schema: string): Promise<void> {
+  await cluster.sql.unsafe(`
+    CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER fill BEFORE INSERT ON ${schema}.line FOR EACH ROW WHEN (NEW.seq > 100) EXECUTE FUNCTION ${schema}.fill()`);
+}
+
+storeSuite(
+  'postgres',
+  {
+    open: async () => engineOf(await open(nextSchema())),
+    async small() {
+      const schema = nextSchema();
+      const made = engineOf(await open(schema));
+      await fullAt100(schema);
+      return made;
+    },
+    reserve: true,
+  },
+  test,
+);
+
+const Counter: Definition<Counter, [n: number]> = define('Counter', (bcom, n) => ({
+  add: () => bcom(Counter(n + 1), n + 1) as never,
+}));
+interface Counter {
+  add(): number;
+}
+
+/** One life of a host with a counter. */
+async function life<R>(given: PostgresStoreOptions, body: (counter: Far<Counter>) => Promise<R>): Promise<R> {
+  const store = await postgresStore(given);
+  const vats = await openVats({ store, definitions: [Counter] });
+  try {
+    return await body((await vats.vat('a').root('counter', () => Counter(0))) as Far<Counter>);
+  } finally {
+    await vats.close();
+    await store.close();
+  }
+}
+
+test('vats on it go on after a restart, and the ledger verifies', async () => {
+  const given = { url: cluster.url, schema: nextSchema() };
+  for (const expected of [3, 6, 9])
+    await life(given, async (counter) => {
+      await Promise.all([E(counter).add(), E(counter).add()]);
+      expect(await E(counter).add()).toBe(expected);
+    });
+  const store = await postgresStore({ ...given, look: true });
+  expect(await verifyLedger(store)).toMatchObject({ ok: true });
+  await store.close();
+});
+
+test('any text and any bytes come back as they were: zeros, quotes, backslashes, lone surrogates as one sign', async () => {
+  const one = await engine(nextSchema());
+  const texts = ['', '\0', '"\\{},', '\\x00', 'ä€😀', "'; DROP TABLE store; --", 'NULL'];
+  const cells = new Map(texts.map((text, n) => [`a/${n}${text}`, text]));
+  const salt = new Uint8Array(32).fill(0);
+  const lines = linesAfter(one.head(), 2).map((line) => ({
+    ...line,
+    args: { salt, bytes: Buffer.from([0, 255, 92]) },
+  }));
+  one.commit(one.epoch, { lines, cells });
+  expect(new Map(one.scan('a/'))).toEqual(cells);
+  expect(one.args(1, 9).map(({ seq, bytes }) => [seq, [...bytes]])).toEqual([[1, [0, 255, 92]], [2, [0, 255, 92]]]); // biome-ignore format: one line
+  one.commit(one.epoch, { lines: [], cells: new Map([...cells.keys()].map((key) => [key, undefined])) });
+  expect(one.scan('a/')).toEqual([]);
+});
+
+test('arguments that are forgotten and lines that are dropped go with the commit that says so, also within one', async () => {
+  const one = await engine(nextSchema());
+  const args = { salt: new Uint8Array(32), bytes: new Uint8Array([1]) };
+  const [first, second, third, fourth] = linesAfter(one.head(), 4);
+  one.commit(one.epoch, { lines: [first!, { ...second!, args }, { ...third!, args, forgets: 2 }] });
+  expect(one.args(1, 9).map(({ seq }) => seq)).toEqual([3]);
+  one.commit(one.epoch, { lines: [{ ...fourth!, drops: 3 }] });
+  expect(one.args(1, 9)).toEqual([]);
+  expect(one.lines(1, 9).map(({ seq }) => seq)).toEqual([1, 4]);
+});
+
+test('a server that may forget a commit is refused, and says why: fsync off, synchronous_commit off', async () => {
+  const refused = async (setting: string): Promise<string> => {
+    await cluster.sql.unsafe(`ALTER SYSTEM SET ${setting}`);
+    await cluster.sql.unsafe('SELECT pg_reload_conf()');
+    const name = setting.split(' ')[0] as string;
+    try {
+      for (;;) {
+        const [row] = await cluster.sql.unsafe(`SELECT setting FROM pg_settings WHERE name = '${name}'`);
+        if (row?.['setting'] === 'off') break;
+      }
+      return await open(nextSchema()).then(
+        () => 'opened',
+        (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
+      );
+    } finally {
+      await cluster.sql.unsafe(`ALTER SYSTEM RESET ${name}`);
+      await cluster.sql.unsafe('SELECT pg_reload_conf()');
+    }
+  };
+  expect(await refused('fsync = off')).toMatch(/^invalid: .*fsync off.*turn it on$/);
+  expect(await refused('synchronous_commit = off')).toMatch(/^invalid: .*synchronous_commit off.*turn it on$/);
+});
+
+test('a server that turns synchronous_commit off later does not reach a store that is open', async () => {
+  const one = await engine(nextSchema());
+  await cluster.sql.unsafe('ALTER SYSTEM SET synchronous_commit = off');
+  await cluster.sql.unsafe('SELECT pg_reload_conf()');
+  try {
+    one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
+    const [row] = await cluster.sql.unsafe("SELECT setting FROM pg_settings WHERE name = 'synchronous_commit'");
+    expect(row?.['setting']).toBe('off');
+    // What its session has, asked of that session by a trigger.
+    const schema = `s${schemas}`;
+    await cluster.sql.unsafe(`
+      CREATE FUNCTION ${schema}.said() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN IF current_setting('synchronous_commit') <> 'on' THEN RAISE EXCEPTION 'off'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER said BEFORE INSERT ON ${schema}.line FOR EACH ROW EXECUTE FUNCTION ${schema}.said()`);
+    one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
+  } finally {
+    await cluster.sql.unsafe('ALTER SYSTEM RESET synchronous_commit');
+    await cluster.sql.unsafe('SELECT pg_reload_conf()');
+  }
+});
+
+test('nobody else opens a store that is in use, and a host that looks at it harms nobody', async () => {
+  const schema = nextSchema();
+  const one = await engine(schema, { leaseMs: 1500 });
+  one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
+  await expect(open(schema)).rejects.toThrow(expect.objectContaining({ code: 'unavailable', message: expect.stringContaining('another process uses this store') })); // biome-ignore format: one line
+  const look = await engine(schema, { look: true });
+  expect(look.lines(1, 9).length).toBe(1);
+  expect(() => look.commit(look.epoch, { lines: linesAfter(look.head(), 1) })).toThrow(unavailable);
+  one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
+});
+
+test('a wrong user, a database that is not there, a server that is not there and a url that is none are told in a line, without the password', async () => {
+  const url = (text: string, more: object = {}): Promise<string> =>
+    postgresStore({ url: text, ...more }).then(
+      () => 'opened',
+      ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
+    );
+  const said = [
+    await url(`${cluster.url.replace('/postgres?', '/nothing?')}`, { password: 's3cret' }),
+    await url('postgres://hob:s3cret@127.0.0.1:1/postgres'),
+    await url('mysql://hob:s3cret@127.0.0.1/x'),
+    await url('postgres:///postgres?host=/tmp&user=hob&password=s3cret'),
+    await url('postgres://127.0.0.1/postgres'),
+    await url(cluster.url, { schema: 'x"; DROP SCHEMA public; --' }),
+    await url(cluster.url, { schema: 'pg_catalog' }),
+    await url(cluster.url, { leaseMs: 10 }),
+    await url(cluster.url, { lease: 10 }),
+  ];
+  expect(said.join('\n')).not.toMatch(/s3cret|hob-pg|opened/);
+  expect(said.map((each) => each.slice(0, 40))).toEqual([
+    'invalid: there is no database of this na',
+    'unavailable: the database server does no',
+    'invalid: url is postgres://user@host:por',
+    'invalid: the options in the url are host',
+    'invalid: url names a user, a host and a ',
+    'invalid: schema is a name of small lette',
+    'invalid: schema is a name of small lette',
+    'invalid: leaseMs is a number of ms, from',
+    expect.stringMatching(/^invalid: postgresStore has no option/),
+  ]);
+});
+
+test('nothing is taken from the environment', async () => {
+  process.env['PGTARGETSESSIONATTRS'] = 'standby';
+  process.env['PGPORT'] = '1';
+  onTestFinished(() => {
+    for (const name of ['PGTARGETSESSIONATTRS', 'PGPORT']) delete process.env[name];
+  });
+  const one = await engine(nextSchema());
+  one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
+});
+
+test('a newer store, one that was emptied and one that is put back are noticed', async () => {
+  const sentinel = mkdtempSync(join(tmpdir(), 'hob-pg-sentinel-'));
+  onTestFinished(() => rmSync(sentinel, { recursive: true, force: true }));
+  const schema = nextSchema();
+  const given = { url: cluster.url, schema, sentinel };
+  await life(given, (counter) => E(counter).add());
+  const copied = ['store', 'line', 'args', 'cell'];
+  for (const table of copied)
+    await cluster.sql.unsafe(`CREATE TABLE ${schema}.old_${table} AS TABLE ${schema}.${table}`);
+  await life(given, (counter) => E(counter).add());
+  const era = async (): Promise<unknown> => {
+    const store = await postgresStore(given);
+    const found = engineOf(store).era;
+    await store.close();
+    return found;
+  };
+  expect(await era()).toEqual({ now: 0, trusted: 0 });
+  for (const table of copied)
+    await cluster.sql.unsafe(
+      `TRUNCATE ${schema}.${table}; INSERT INTO ${schema}.${table} TABLE ${schema}.old_${table}`,
+    );
+  expect(await era()).toMatchObject({ now: 1, trusted: 0, why: 'older' });
+  await cluster.sql.unsafe(`UPDATE ${schema}.store SET version = 99`);
+  await expect(postgresStore(given)).rejects.toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining('newer version') })); // biome-ignore format: one line
+  await cluster.sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+  await expect(postgresStore(given)).rejects.toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining('was emptied') })); // biome-ignore format: one line
+});
+
+test('whoever changes the ledger in the database is noticed at the next opening', async () => {
+  const schema = nextSchema();
+  const given = { url: cluster.url, schema };
+  await life(given, (counter) => E(counter).add());
+  await cluster.sql.unsafe(`DELETE FROM ${schema}.line WHERE seq = (SELECT max(seq) FROM ${schema}.line)`);
+  const store = await postgresStore({ ...given, look: true });
+  expect(engineOf(store).doubt).toMatchObject({ refused: true });
+  await store.close();
+});
