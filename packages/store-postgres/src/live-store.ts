@@ -49,18 +49,19 @@ export async function openLive(powers: Powers, options: StoreOptions): Promise<L
   }
 }
 
-/** Waits for the end of a lease that nobody renews. */
+/** Waits for the end of a lease that nobody renews, for the time of our own and a second. */
 async function claim(
   powers: Powers,
   connection: Connection,
   options: OpeningOptions,
   before?: Before,
 ): Promise<Opening> {
+  const latest = powers.now() + options.leaseMs + 1000;
   let until: string | undefined;
   for (;;) {
     const opened = await open(connection, options, before);
     if (!(opened instanceof Held)) return opened;
-    if (until !== undefined && opened.until !== until) throw opened.error;
+    if ((until !== undefined && opened.until !== until) || powers.now() > latest) throw opened.error;
     until = opened.until;
     await powers.sleep(RETRY_MS);
   }

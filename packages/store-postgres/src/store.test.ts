@@ -65,6 +65,32 @@ async function life<R>(given: PostgresStoreOptions, body: (counter: Far<Counter>
   }
 }
 
+test('on a full disk what ends authority is committed in the room that is kept for it, and all goes on when there is room again', async () => {
+  const schema = nextSchema();
+  const one = await engine(schema);
+  const pieces = async (): Promise<number> =>
+    (await cluster.sql.unsafe(`SELECT count(*)::int AS pieces FROM ${schema}.reserve`))[0]?.['pieces'] as number;
+  await expect.poll(pieces).toBe(4);
+  await cluster.sql.unsafe(`
+    CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF EXISTS (SELECT FROM ${schema}.reserve) THEN RAISE EXCEPTION 'full' USING ERRCODE = 'disk_full'; END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER fill BEFORE INSERT ON ${schema}.line FOR EACH ROW EXECUTE FUNCTION ${schema}.fill()`);
+  const commit = (urgency?: 'ends'): void =>
+    one.commit(one.epoch, { lines: linesAfter(one.head(), 1).map((line) => ({ ...line, urgency })) });
+  commit('ends');
+  expect([one.full, await pieces()]).toEqual([true, 0]);
+  expect(() => commit()).toThrow(unavailable);
+  commit('ends');
+  await cluster.sql.unsafe(`DROP TRIGGER fill ON ${schema}.line`);
+  await new Promise<void>((then) => one.makeRoom(then));
+  expect(await pieces()).toBe(4);
+  commit();
+  expect(one.lines(1, 9).length).toBe(3);
+});
+
 test('vats on it go on after a restart, and the ledger verifies', async () => {
   const given = { url: cluster.url, schema: nextSchema() };
   for (const expected of [3, 6, 9])
