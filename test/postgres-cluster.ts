@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
@@ -12,8 +13,9 @@ export interface Cluster {
   /** The folder of its socket. */
   readonly socket: string;
   readonly url: string;
+  readonly port: number;
   readonly sql: postgres.Sql;
-  start(settings?: readonly string[]): Promise<void>;
+  start(): Promise<void>;
   /** `immediate`: as if the machine lost its power, but for its disk. */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
   /** Makes it a standby, which follows nobody. It is stopped meanwhile. */
@@ -28,7 +30,12 @@ const asUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 export const urlOf = (socket: string, database = 'postgres'): string =>
   `postgres:///${database}?user=hob&host=${encodeURIComponent(socket)}`;
 
-export async function openCluster(settings: readonly string[] = []): Promise<Cluster> {
+interface ClusterOptions {
+  /** It listens on 127.0.0.1 too, with this certificate, or without TLS. There its user has a password. */
+  readonly tcp?: { readonly certificate?: { readonly cert: string; readonly key: string } };
+}
+
+export async function openCluster({ tcp }: ClusterOptions = {}): Promise<Cluster> {
   const programs = postgresPrograms() as string;
   const folder = mkdtempSync(join(tmpdir(), 'hob-pg-'));
   const [data, socket] = [join(folder, 'data'), join(folder, 's')];
@@ -37,12 +44,37 @@ export async function openCluster(settings: readonly string[] = []): Promise<Clu
   for (const each of [folder, socket]) if (asUser.uid !== undefined) chownSync(each, asUser.uid, asUser.gid);
   const made = spawnSync(
     join(programs, 'initdb'),
-    ['-D', data, '-U', 'hob', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    [
+      '-D',
+      data,
+      '-U',
+      'hob',
+      '--auth-local=trust',
+      '--auth-host=scram-sha-256',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    ],
     { ...asUser, encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' }, cwd: folder },
   );
   if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+  const settings = [`unix_socket_directories=${socket}`, 'max_connections=100', 'shared_buffers=32MB'];
+  const port = tcp === undefined ? 5432 : await freePort();
+  settings.push(`port=${port}`, tcp === undefined ? 'listen_addresses=' : 'listen_addresses=127.0.0.1');
+  if (tcp?.certificate !== undefined) {
+    settings.push('ssl=on');
+    for (const [name, text] of [
+      ['server.crt', tcp.certificate.cert],
+      ['server.key', tcp.certificate.key],
+    ] as const) {
+      writeFileSync(join(data, name), text, { mode: 0o600 });
+      if (asUser.uid !== undefined) chownSync(join(data, name), asUser.uid, asUser.gid);
+    }
+  }
   const sql = postgres({
     host: socket,
+    port,
     user: 'hob',
     database: 'postgres',
     max: 1,
@@ -51,14 +83,8 @@ export async function openCluster(settings: readonly string[] = []): Promise<Clu
     max_lifetime: null,
   });
   let child: ChildProcess | undefined;
-  const start = async (more: readonly string[] = []): Promise<void> => {
-    const set = [
-      'listen_addresses=',
-      `unix_socket_directories=${socket}`,
-      'max_connections=100',
-      'shared_buffers=32MB',
-    ];
-    const options = [...set, ...settings, ...more].flatMap((each) => ['-c', each]);
+  const start = async (): Promise<void> => {
+    const options = settings.flatMap((each) => ['-c', each]);
     child = spawn(join(programs, 'postgres'), ['-D', data, ...options], {
       ...{
         ...asUser,
@@ -85,7 +111,7 @@ export async function openCluster(settings: readonly string[] = []): Promise<Clu
   await start();
   await sql`SELECT 1`; // connects now, and not within a test
   return {
-    ...{ socket, url: urlOf(socket), sql, start, stop },
+    ...{ socket, url: urlOf(socket), port, sql, start, stop },
     async becomeStandby() {
       await stop();
       writeFileSync(join(data, 'standby.signal'), '');
@@ -97,4 +123,13 @@ export async function openCluster(settings: readonly string[] = []): Promise<Clu
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A port that nobody has. Between this and its use somebody might take it: tests here ask for few. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((then) => server.listen(0, '127.0.0.1', then));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((then) => server.close(then));
+  return port;
 }

@@ -15,7 +15,7 @@ export interface Driver {
 
 export const DRIVERS: Readonly<Record<string, Driver>> = {
   'packages/store-postgres/src/drivers/connection.ts': {
-    powers: ['postgres', 'setTimeout'],
+    powers: ['node:net', 'postgres', 'setTimeout'],
     why: 'speaks to the database server, and gives up when it does not answer',
   },
   'packages/store-postgres/src/drivers/random.ts': { powers: ['node:crypto'], why: 'fills the reserve with bytes that do not compress' }, // biome-ignore format: one line

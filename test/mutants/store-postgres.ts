@@ -78,6 +78,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: store,
   },
   {
+    name: 'postgres-certificate',
+    breaks: 'any certificate is taken for that of the database server',
+    file: 'packages/store-postgres/src/drivers/connection.ts',
+    find: 'rejectUnauthorized: true',
+    replace: 'rejectUnauthorized: false',
+    tests: ['packages/store-postgres/src/tls.test.ts'],
+  },
+  {
+    name: 'postgres-elsewhere',
+    breaks: 'a server on another machine is spoken to without TLS',
+    file: 'packages/store-postgres/src/address.ts',
+    find: 'isHere(host) && ca === undefined',
+    replace: 'ca === undefined',
+    tests: ['packages/store-postgres/src/tls.test.ts'],
+  },
+  {
     name: 'postgres-standby',
     breaks: 'a standby is taken for the server of a store',
     file: 'packages/store-postgres/src/server.ts',

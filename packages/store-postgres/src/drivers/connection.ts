@@ -5,6 +5,7 @@
  * was lost stays lost: a new session has none of the locks and settings of the old one. No error names the address, the
  * user or the password.
  */
+import { isIP } from 'node:net';
 import { CapError } from '@hob/vat/errors';
 import postgres from 'postgres';
 import type { Server } from '../address.ts';
@@ -51,7 +52,7 @@ export async function connect({ host, port, database, user, password, tls }: Ser
   const sql = postgres({
     ...{ host, port, database, user, pass: password ?? '' },
     ...(host.startsWith('/') && { path: `${host}/.s.PGSQL.${port}` }),
-    ssl: tls === undefined ? false : { ca: tls.ca, servername: host, rejectUnauthorized: true },
+    ssl: tls === undefined ? false : { ca: tls.ca, host, servername: isIP(host) === 0 ? host : undefined, rejectUnauthorized: true }, // biome-ignore format: one line
     ...{ max: 1, idle_timeout: null as never, max_lifetime: null, connect_timeout: CONNECT_SECONDS },
     ...{ fetch_types: false, keep_alive: 2, backoff: 0 as never, onnotice: () => {}, onclose: lose },
     connection: { application_name: 'hob' },
@@ -93,8 +94,20 @@ const ENDS = /^(?:08...|57P0[1-5])$/;
 const stateOf = (error: unknown): string | undefined =>
   error instanceof postgres.PostgresError ? String(error.code) : undefined;
 
+/** What Node says of a certificate that it does not take, and of a server that speaks no TLS. */
+const UNTRUSTED = /CERT|SIGNATURE|^ERR_TLS/;
+const NO_TLS = /^ERR_SSL|^EPROTO$/;
+
 function connectError(error: unknown): Error {
   const state = stateOf(error);
+  const code = String((error as { readonly code?: unknown }).code);
+  if (state === undefined && UNTRUSTED.test(code))
+    return new CapError(
+      'invalid',
+      "the database server's certificate is not valid for this name, or its authority is not known: give ca",
+    );
+  if (state === undefined && NO_TLS.test(code))
+    return new CapError('invalid', 'the database server offers no TLS: turn ssl on in its configuration');
   if (state === undefined || ENDS.test(state) || state === '53300') return new Lost();
   if (/^28/.test(state))
     return new CapError('invalid', 'the database server refuses this user or its password: give others');
