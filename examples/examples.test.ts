@@ -84,7 +84,7 @@ test('the first session takes ten lines', () => {
 });
 
 test('each example is run by a test', () => {
-  const tests = ['examples.test.ts', 'guest.test.ts', 'demo/demo.ts'].map((file) =>
+  const tests = ['examples.test.ts', 'guest.test.ts', 'postgres.test.ts', 'demo/demo.ts'].map((file) =>
     readFileSync(join(here, file), 'utf8'),
   );
   const programs = readdirSync(here).filter((file) => /(?<!\.test)\.ts$/.test(file));

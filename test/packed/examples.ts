@@ -131,6 +131,12 @@ ${example}`),
     needs: ['linux'],
   },
   { page: 'packages/manifest/README.md', has: 'decide(plan', prints: 'runs absent' },
+  // There may be a server.
+  {
+    page: 'packages/store-postgres/README.md',
+    has: 'postgresStore',
+    prints: /^(?:the database server|there is no database)/,
+  },
   {
     // It stands in place of the end of the page's first example.
     page: 'packages/vat/README.md',

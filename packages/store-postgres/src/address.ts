@@ -20,7 +20,13 @@ export function serverAt(url: string, { password, ca }: { password?: string; ca?
   const { host: folder, user: name, ...others } = Object.fromEntries(at.searchParams);
   if (Object.keys(others).length > 0)
     throw new CapError('invalid', 'the options in the url are host, for the folder of a Unix socket, and user');
-  const text = (part: string): string => decodeURIComponent(part);
+  const text = (part: string): string => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      throw new CapError('invalid', 'a % in the url stands before two digits: write %25 for the sign itself');
+    }
+  };
   const host = folder ?? at.hostname.replace(/^\[|\]$/g, '');
   const database = text(at.pathname.slice(1));
   const user = name ?? text(at.username);

@@ -11,8 +11,9 @@ import type { Parameter } from './drivers/connection.ts';
 
 export const COMMIT = `
   WITH own AS (
-    UPDATE store SET seq = $4::bigint, hash = $5, mark = $6::text::bytea, commits = $3::bigint, bound = coalesce($7, bound)
-    WHERE epoch = $1::bigint AND commits = $2::bigint RETURNING 1
+    UPDATE store SET seq = $4::bigint, hash = $5, mark = $6::text::bytea, commits = $3::bigint, bound = coalesce($7, bound),
+      last = $19
+    WHERE epoch = $1::bigint AND opening = $18 AND commits = $2::bigint RETURNING 1
   ), lines AS (
     INSERT INTO line SELECT * FROM unnest($8::text::bigint[], $9::text::bytea[]) WHERE EXISTS (SELECT FROM own)
   ), said AS (
@@ -32,6 +33,10 @@ export const COMMIT = `
 
 export interface Commit {
   readonly epoch: number;
+  /** The opening that it belongs to. */
+  readonly opening: string;
+  /** By chance: whoever finds it in the store knows that this commit was the last that was done. */
+  readonly id: string;
   readonly lines: readonly LedgerLine[];
   readonly head: Head;
   readonly cells: ReadonlyMap<string, string | undefined>;
@@ -45,15 +50,18 @@ export const cutOf = (lines: readonly LedgerLine[]): number =>
   lines.reduce((most, { drops = 0 }) => Math.max(most, drops), 0);
 
 /** The parameters of `COMMIT`. */
-export function parametersOf({ epoch, lines, head, cells, marks, cut }: Commit): readonly Parameter[] {
+export function parametersOf({ epoch, opening, id, lines, head, cells, marks, cut }: Commit): readonly Parameter[] {
   const forgotten = lines.flatMap(({ forgets }) => (forgets === undefined ? [] : [forgets]));
   // One statement sees the tables as they were before it. So it cannot delete what it inserts.
   const kept = lines.filter(({ seq }) => seq === 1 || seq > cut);
   const said = lines.flatMap(({ seq, args }) =>
     args === undefined || forgotten.includes(seq) || seq <= cut ? [] : [{ seq, ...args }],
   );
-  const put = [...cells].filter((cell): cell is [string, string] => cell[1] !== undefined);
-  const removed = [...cells].flatMap(([key, value]) => (value === undefined ? [utf8(key)] : []));
+  // Two keys that are not well formed may have the same bytes.
+  const byBytes = new Map([...cells].map(([key, value]) => [Buffer.from(key, 'utf8').toString('latin1'), value]));
+  const keyOf = (text: string): Uint8Array => Buffer.from(text, 'latin1');
+  const put = [...byBytes].filter((cell): cell is [string, string] => cell[1] !== undefined);
+  const removed = [...byBytes].flatMap(([key, value]) => (value === undefined ? [keyOf(key)] : []));
   return [
     ...[epoch, marks.commits - 1, marks.commits],
     ...[head.seq, head.hash, head.mark === undefined ? null : bytesText(head.mark), marks.bound ?? null],
@@ -64,7 +72,7 @@ export function parametersOf({ epoch, lines, head, cells, marks, cut }: Commit):
       bytesList(said.map(({ bytes }) => bytes)),
     ],
     ...[numberList(forgotten), cut],
-    ...[bytesList(put.map(([key]) => utf8(key))), bytesList(put.map(([, value]) => utf8(value)))],
-    bytesList(removed),
+    ...[bytesList(put.map(([key]) => keyOf(key))), bytesList(put.map(([, value]) => utf8(value)))],
+    ...[bytesList(removed), opening, id],
   ];
 }

@@ -1,5 +1,10 @@
 /** A server that goes away: connections that are cut or swallowed, kills, restarts, a host that is late. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
@@ -120,4 +125,134 @@ test('a commit that a host sent before it was taken over, and that arrives after
   await way.is('open');
   expect(await commit).toBe('unavailable');
   expect(await stored(schema)).toBe(3);
+});
+
+/** What a backup takes of a store, and how it is put back while a host runs. */
+const tables = ['store', 'owner', 'line', 'args', 'cell'];
+const copy = (schema: string): Promise<unknown> =>
+  cluster.sql.unsafe(tables.map((name) => `CREATE TABLE ${schema}.old_${name} AS TABLE ${schema}.${name}`).join(';'));
+const putBack = (schema: string): Promise<unknown> =>
+  cluster.sql.unsafe(
+    tables
+      .map((name) => `DELETE FROM ${schema}.${name}; INSERT INTO ${schema}.${name} TABLE ${schema}.old_${name}`)
+      .join(';'),
+  );
+const cells = (engine: StoreEngine, key: string): Promise<string> =>
+  new Promise((then) =>
+    engine.commitLater(engine.epoch, { lines: [], cells: new Map([[key, 'x']]) }, (error) =>
+      then(error === undefined ? 'done' : (error as { code: string }).code),
+    ),
+  );
+
+test('a database that is put back under a running host gets nothing more from that host, also when another one has its epoch', async () => {
+  const { engine, schema } = await scene();
+  await copy(schema);
+  for (const key of ['a/1', 'a/2', 'a/3']) expect(await cells(engine, key)).toBe('done');
+  await putBack(schema);
+  // As when the copy was made before this host opened the store, on another server.
+  await cluster.sql.unsafe(`UPDATE ${schema}.owner SET until = clock_timestamp(), opening = 'other'; UPDATE ${schema}.store SET epoch = epoch - 1, opening = 'other'`); // biome-ignore format: one line
+  const second = closing(engineOf(await postgresStore({ url: cluster.url, schema })));
+  expect(second.epoch).toBe(engine.epoch);
+  for (const key of ['b/1', 'b/2', 'b/3']) expect(await cells(second, key)).toBe('done');
+  expect(await cells(engine, 'a/4')).toBe('unavailable');
+  expect(() => engine.reopen()).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(await cells(second, 'b/4')).toBe('done');
+  expect(second.scan('b/').length).toBe(4);
+  expect(second.scan('a/')).toEqual([]);
+});
+
+test('a host whose database was put back opens it again as one that was put back', async () => {
+  const { engine, schema } = await scene();
+  await copy(schema);
+  expect(await cells(engine, 'a/1')).toBe('done');
+  await putBack(schema);
+  expect(await cells(engine, 'a/2')).toBe('unavailable');
+  engine.reopen();
+  expect(engine.era).toMatchObject({ now: 1, why: 'older', missing: 1 });
+  expect(await cells(engine, 'a/2')).toBe('done');
+});
+
+test('a commit whose wait for a standby was cut off is not said to be done before a standby has it', async () => {
+  const own = await openCluster();
+  onTestFinished(() => own.remove());
+  const { engine } = await scene(10_000, own);
+  expect(await cells(engine, 'a/1')).toBe('done');
+  await own.sql.unsafe("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await own.sql.unsafe('SELECT pg_reload_conf()');
+  // Until a commit of somebody else waits.
+  const other = postgres({ host: own.socket, user: 'hob', database: 'postgres', max: 1, max_lifetime: null, fetch_types: false, onnotice: () => {} }); // biome-ignore format: one line
+  const waits = (): Promise<boolean> =>
+    Promise.race([other.unsafe('CREATE TABLE IF NOT EXISTS t (); DROP TABLE t').then(() => false), wait(300, true)]);
+  while (!(await waits()));
+  await own.sql.unsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+  await other.end({ timeout: 0 });
+  const ends = [`pg_terminate_backend(pid)`, `pg_cancel_backend(pid)`];
+  const waiting = cells(engine, 'a/2');
+  const over = waiting.then(() => true);
+  // However often somebody ends the wait.
+  for (let n = 0; !(await Promise.race([over, wait(100, false)])); n += 1)
+    await own.sql.unsafe(`SELECT ${ends[n % 2]} FROM pg_stat_activity WHERE application_name = 'hob' AND wait_event = 'SyncRep'`); // biome-ignore format: one line
+  expect(await waiting).toBe('unavailable');
+});
+
+test('a host that was cut off for a moment is not pushed aside by one that waits', async () => {
+  const { engine, schema } = await scene();
+  expect(await later(engine)).toBe('done');
+  const second = postgresStore({ url: cluster.url, schema }).then(
+    () => 'opened',
+    ({ code }: { code: string }) => code,
+  );
+  await wait(200);
+  await cluster.sql.unsafe("SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND application_name = 'hob'"); // biome-ignore format: one line
+  expect(await later(engine)).toBe('done');
+  expect(await second).toBe('unavailable');
+  expect(await later(engine)).toBe('done');
+});
+
+test('who looks at a store that is in use sees one moment of it, sound and not put back', async () => {
+  const sentinel = mkdtempSync(join(tmpdir(), 'hob-pg-look-'));
+  onTestFinished(() => rmSync(sentinel, { recursive: true, force: true }));
+  const schema = `f${(schemas += 1)}`;
+  const engine = closing(engineOf(await postgresStore({ url: cluster.url, schema, sentinel })));
+  let isOver = false;
+  const busy = (async () => {
+    while (!isOver) expect(await later(engine)).toBe('done');
+  })();
+  for (let n = 0; n < 10; n += 1) {
+    const look = closing(engineOf(await postgresStore({ url: cluster.url, schema, sentinel, look: true })));
+    await later(engine);
+    expect(look.doubt).toBe(undefined);
+    expect(look.era).toEqual({ now: 0, trusted: 0 });
+    expect(look.lines(1, 1_000_000).at(-1)?.seq ?? 0).toBe(look.head().seq);
+  }
+  isOver = true;
+  await busy;
+});
+
+test('somebody who accepts and closes is not flooded with connections, and what is no server is told as such', async () => {
+  let count = 0;
+  const closes = createServer((socket) => {
+    count += 1;
+    socket.destroy();
+  });
+  const talks = createServer((socket) => {
+    socket.on('error', () => {});
+    // It asks for a password by SASL, with a mechanism that nobody knows.
+    socket.once('data', () => socket.write(Buffer.from('520000000f0000000a4e4f5045000000', 'hex')));
+  });
+  for (const server of [closes, talks]) {
+    await new Promise<void>((then) => server.listen(0, '127.0.0.1', then));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    await expect(postgresStore({ url: `postgres://hob@127.0.0.1:${port}/x` })).rejects.toThrow(expect.objectContaining({ message: expect.stringMatching(/does not answer/) })); // biome-ignore format: one line
+  }
+  expect(count).toBeLessThan(5);
+});
+
+test('a person who trusts a store that another host has taken over is told so', async () => {
+  const { engine, way, schema } = await scene(1000);
+  await way.is('swallows');
+  closing(engineOf(await postgresStore({ url: cluster.url, schema })));
+  await way.is('open');
+  expect(() => engine.trust()).toThrow(unavailable);
 });

@@ -10,7 +10,8 @@ import type { CommitOutcome, OpenedStore, Query, Sentinel, Write } from '@hob/va
 import { CapError } from '@hob/vat/errors';
 import { COMMIT, cutOf, parametersOf } from './commit.ts';
 import { type Connection, Lost, type Row, ServerError } from './drivers/connection.ts';
-import { type Before, Held, hold, type Opening, type OpeningOptions, open, renew } from './opening.ts';
+import { randomText } from './drivers/random.ts';
+import { type Before, Held, hold, type Opening, type OpeningOptions, open, renew, takenOver } from './opening.ts';
 import { read } from './reads.ts';
 import { fillReserve, releaseReserve, renewReserve } from './reserve.ts';
 
@@ -29,6 +30,9 @@ export type StoreOptions = Omit<OpeningOptions, 'sentinel'>;
 /** A host that is cut off from its database lets nothing through after this time. */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
+/** A host whose session has ended may come back within this time. */
+const LINGER_MS = 500;
+const LONG_MS = 3_600_000;
 
 const silent = (): CapError =>
   new CapError('unavailable', 'the database server does not answer: check that it runs and can be reached');
@@ -36,17 +40,25 @@ const full = (error: unknown): boolean => error instanceof ServerError && error.
 
 /** Opens the store. Errors: those of `open`, of the check of the server, and `unavailable` (nobody answers). */
 export async function openLive(powers: Powers, options: StoreOptions): Promise<LiveStore> {
-  const connection = await powers.connect().catch((error: unknown) => {
-    throw error instanceof Lost ? silent() : error;
-  });
+  let connection: Connection | undefined;
   try {
+    connection = await powers.connect();
     const sentinel = powers.sentinel();
     const opening = await claim(powers, connection, { ...options, sentinel });
     return new LiveStore(powers, options, { connection, opening, sentinel });
   } catch (error) {
-    await connection.close();
-    throw error;
+    await connection?.close();
+    throw told(error);
   }
+}
+
+/** The error that a program is told. */
+function told(error: unknown): CapError {
+  if (error instanceof CapError) return error;
+  if (!(error instanceof ServerError)) return silent();
+  return error.state === '42501'
+    ? new CapError('invalid', 'this user of the database may not do that: let it own the schema, or create one')
+    : new CapError('unavailable', `the database server refused a statement (${error.state}): look into its log`);
 }
 
 /** Waits for the end of a lease that nobody renews, for the time of our own and a second. */
@@ -57,12 +69,15 @@ async function claim(
   before?: Before,
 ): Promise<Opening> {
   const latest = powers.now() + options.leaseMs + 1000;
-  let until: string | undefined;
+  let [until, freeSince]: [string | undefined, number | undefined] = [undefined, undefined];
   for (;;) {
-    const opened = await open(connection, options, before);
+    const now = powers.now();
+    const takesFree = freeSince !== undefined && now - freeSince >= LINGER_MS;
+    const opened = await open(connection, options, { before, takesFree });
     if (!(opened instanceof Held)) return opened;
-    if ((until !== undefined && opened.until !== until) || powers.now() > latest) throw opened.error;
+    if ((until !== undefined && opened.until !== until) || now > latest) throw opened.error;
     until = opened.until;
+    freeSince = opened.isFree ? (freeSince ?? now) : undefined;
     await powers.sleep(RETRY_MS);
   }
 }
@@ -84,6 +99,8 @@ class LiveStore {
   #done = 0;
   #last: Promise<unknown> = Promise.resolve();
   readonly #stopRenewing: () => void;
+  #scrubbing: Promise<void> | undefined;
+  #vacuuming: Connection | undefined;
 
   constructor(powers: Powers, options: StoreOptions, { connection, opening, sentinel }: Parts) {
     this.#powers = powers;
@@ -111,14 +128,16 @@ class LiveStore {
   }
 
   read(...query: Query): Promise<unknown> {
-    return this.#inOrder(() => this.#ask((connection) => read(connection, query)));
+    return this.#inOrder(() => this.#ask((connection) => read(connection, query, this.#lastLine)));
   }
 
-  /** Lets the server use the room of deleted data again. */
-  scrub(): Promise<void> {
-    return this.#inOrder(() =>
-      this.#ask(async (connection) => void (await connection.query('VACUUM line, args, cell'))),
-    );
+  /** Lets the server use the room of deleted data again, over a connection of its own: it may take long. */
+  scrub(): void {
+    this.#scrubbing ??= this.#vacuum()
+      .catch(() => {}) // the server does it by itself later
+      .finally(() => {
+        this.#scrubbing = undefined;
+      });
   }
 
   refill(): Promise<boolean> {
@@ -130,9 +149,10 @@ class LiveStore {
 
   trust(): Promise<void> {
     return this.#inOrder(async () => {
-      const { epoch, history } = this.#opening;
-      const ours = 'UPDATE store SET trusted = era WHERE epoch = $1::bigint';
-      await this.#ask((connection) => connection.query(ours, [epoch]));
+      const { opening, history } = this.#opening;
+      const ours = 'UPDATE store SET trusted = era WHERE opening = $1 RETURNING 1 AS ours';
+      const rows = await this.#ask((connection) => connection.query(ours, [opening]));
+      if (rows.length !== 1) throw takenOver();
       history.trusted();
       this.#opening = { ...this.#opening, era: history.era };
     });
@@ -141,13 +161,13 @@ class LiveStore {
   /** Opens the store again after a failure. */
   reopen(): Promise<OpenedStore> {
     return this.#inOrder(async () => {
-      const { epoch, history } = this.#opening;
+      const { opening, history } = this.#opening;
       const connection = this.#connection.lost ? await this.#connect() : this.#connection;
       this.#connection = connection;
       this.#sentinel?.close();
       this.#sentinel = this.#powers.sentinel();
       const options = { ...this.#options, sentinel: this.#sentinel };
-      this.#opening = await claim(this.#powers, connection, options, { epoch, reached: history.reached });
+      this.#opening = await claim(this.#powers, connection, options, { opening, reached: history.reached });
       this.#state = 'open';
       this.#done = 0;
       return this.opened;
@@ -156,20 +176,38 @@ class LiveStore {
 
   async close(): Promise<void> {
     this.#stopRenewing();
+    await this.#vacuuming?.close();
+    await this.#scrubbing;
     await this.#inOrder(async () => {
-      const { epoch, history } = this.#opening;
-      if (!this.#options.look) history.note();
+      const { opening, history } = this.#opening;
+      const { look } = this.#options;
+      if (!look) history.note();
       this.#sentinel?.close();
-      if (!this.#options.look && !this.#connection.lost) await renew(this.#connection, epoch, 0).catch(() => {});
+      const last = limited(this.#connection, PATIENCE_MS);
+      if (!look && !this.#connection.lost) await renew(last, { leaseMs: 0 }, opening).catch(() => {});
       await this.#connection.close();
     });
+  }
+
+  async #vacuum(): Promise<void> {
+    this.#vacuuming = await this.#powers.connect();
+    try {
+      await this.#vacuuming.query('VACUUM line, args, cell', [], LONG_MS);
+    } finally {
+      await this.#vacuuming.close();
+    }
+  }
+
+  /** The last line that can be read. Who only looks sees none that came later. */
+  get #lastLine(): number {
+    return this.#options.look ? this.#opening.head.seq : Number.MAX_SAFE_INTEGER;
   }
 
   #inOrder<T>(task: () => Promise<T>): Promise<T> {
     const result = this.#last.then(task);
     this.#last = result.catch(() => {});
     return result.catch((error: unknown) => {
-      throw error instanceof CapError ? error : silent();
+      throw told(error);
     });
   }
 
@@ -201,50 +239,51 @@ class LiveStore {
       if (!full(error) || !write.ends) throw error;
       // From now on only such commits are done, because there is no room for others.
       this.#state = 'full';
-      if (!(await this.#ask(releaseReserve))) throw error;
+      await this.#ask(releaseReserve);
       await this.#commit(write);
     }
   }
 
   async #commit({ epoch, lines, head, cells }: Write): Promise<void> {
-    const { history } = this.#opening;
+    const { history, opening } = this.#opening;
     const cut = cutOf(lines);
     if (cut > 0) history.beforeCut();
     const marks = history.next(lines, head, cut);
-    const parameters = parametersOf({ epoch, lines, head, cells, marks, cut });
+    const id = randomText();
+    const parameters = parametersOf({ epoch, opening, id, lines, head, cells, marks, cut });
     await this.#ask(async (connection) => {
       const [row] = await connection.query(COMMIT, parameters);
       if (row?.['done'] === 1) return;
       // It was done before the connection was lost, or another opening has the store.
-      const now = await storedBy(connection);
-      const isDone =
-        Number(now['commits']) === marks.commits && now['hash'] === head.hash && Number(now['epoch']) === epoch;
-      if (!isDone) throw new CapError('unavailable', 'another host has taken this store over: stop this one');
+      const stored = await storedBy(connection);
+      if (stored['opening'] !== opening || stored['last'] !== id) throw takenOver();
+      // That session may have ended before a standby had the commit. This write waits for one after it.
+      await renew(connection, this.#options, opening);
     });
     history.counted(head, cut);
   }
 
   async #renew(): Promise<void> {
-    const { epoch } = this.#opening;
-    const { schema, leaseMs } = this.#options;
-    const ours = await this.#ask(async (connection) => {
-      await hold(connection, schema, epoch);
-      return renew(connection, epoch, leaseMs);
-    });
-    if (!ours) this.#state = 'failed';
+    const { opening } = this.#opening;
+    if (!(await this.#ask((connection) => renew(connection, this.#options, opening)))) this.#state = 'failed';
   }
 
   // ---- connections ----------------------------------------------------------------------------------------
 
-  /** Asks the server, again over a new connection if one was lost. Throws `Lost` when it has not answered for two seconds. */
+  /**
+   * Asks the server, again over a new connection if one was lost. Throws `Lost` when the server has not answered for two
+   * seconds, and for five more over a new connection.
+   */
   async #ask<T>(ask: (connection: Connection) => Promise<T>): Promise<T> {
+    const until = this.#powers.now() + PATIENCE_MS;
     for (let isFirst = true; ; isFirst = false) {
       if (this.#connection.lost) this.#connection = await this.#connectAgain();
       try {
         // A server that answers at a second connection may be slow.
         return await ask(isFirst ? limited(this.#connection, PATIENCE_MS) : this.#connection);
       } catch (error) {
-        if (!(error instanceof Lost) || !isFirst) throw error;
+        if (!(error instanceof Lost) || (!isFirst && this.#powers.now() >= until)) throw error;
+        if (!isFirst) await this.#powers.sleep(RETRY_MS);
       }
     }
   }
@@ -252,12 +291,12 @@ class LiveStore {
   async #connectAgain(): Promise<Connection> {
     const connection = await this.#connect();
     try {
-      const { epoch, history } = this.#opening;
-      const row = await storedBy(connection);
+      if (this.#options.look) return connection;
+      const { opening, history } = this.#opening;
+      const stored = await storedBy(connection);
       // A standby took over that had not seen all commits, or a backup was put there.
-      if (Number(row['epoch']) !== epoch || Number(row['commits']) < history.reached.commits)
-        throw new CapError('unavailable', 'the database was put back to an earlier state: start the host again');
-      if (!this.#options.look) await hold(connection, this.#options.schema, epoch);
+      if (stored['opening'] !== opening || Number(stored['commits']) < history.reached.commits) throw takenOver();
+      if (!(await hold(connection, this.#options, opening))) throw takenOver();
       return connection;
     } catch (error) {
       await connection.close();
@@ -280,7 +319,7 @@ class LiveStore {
 }
 
 async function storedBy(connection: Connection): Promise<Row> {
-  const [row] = await connection.query('SELECT epoch, commits, hash FROM store');
+  const [row] = await connection.query('SELECT opening, commits, last FROM store');
   return row ?? {};
 }
 

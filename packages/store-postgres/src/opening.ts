@@ -2,7 +2,8 @@
  * One opening of the store: who may have it, what was found, and what the opening writes.
  *
  * Promise: a store has one opening at a time. The newest one fences all others: their commits change nothing. It begins
- * when the connection of the one before has ended, or when the lease of that one has run out by the clock of the database.
+ * when the session of the one before has ended and did not come back, or when the lease of that one has run out by the
+ * clock of the database.
  */
 
 import {
@@ -11,7 +12,6 @@ import {
   type Head,
   History,
   lineHash,
-  type OpeningMarks,
   type Reached,
   type Sentinel,
   type Signer,
@@ -21,6 +21,8 @@ import {
 } from '@hob/vat/engine';
 import { CapError } from '@hob/vat/errors';
 import type { Connection, Row } from './drivers/connection.ts';
+import { randomNumber, randomText } from './drivers/random.ts';
+import { haveReserve } from './reserve.ts';
 import { hasStore, lockClass, makeStore } from './schema.ts';
 
 export interface OpeningOptions {
@@ -34,6 +36,8 @@ export interface OpeningOptions {
 
 export interface Opening {
   readonly epoch: number;
+  /** By chance. A copy of the tables repeats an epoch, and not this. */
+  readonly opening: string;
   readonly head: Head;
   readonly era: Era;
   readonly doubt: Doubt | undefined;
@@ -44,29 +48,49 @@ export interface Opening {
 
 /** What this process knows of the store from its opening before. */
 export interface Before {
-  readonly epoch: number;
+  readonly opening: string;
   readonly reached: Reached;
 }
 
-const held = (): CapError =>
-  new CapError('unavailable', 'another process uses this store: stop that host first, or give another schema');
-const goneFrom = (): CapError =>
-  new CapError('unavailable', 'another host has taken this store over: stop this one, or start it again');
+/** Somebody else has the store. */
+export class Held {
+  /** When the lease ends, as text of the database. A lease that is renewed has another end. */
+  readonly until: string;
+  /** Its session has ended. It may be about to connect again. */
+  readonly isFree: boolean;
+  constructor(until: string, isFree: boolean) {
+    this.until = until;
+    this.isFree = isFree;
+  }
+  get error(): CapError {
+    return new CapError('unavailable', 'another process uses this store: stop that host first, or give another schema');
+  }
+}
+
+export const takenOver = (): CapError =>
+  new CapError('unavailable', 'another host has taken this store over, or the database was put back: start this one again'); // biome-ignore format: one line
+
+interface Claim {
+  readonly before: Before | undefined;
+  /** Takes the store of a host whose session has ended, before its lease does. */
+  readonly takesFree: boolean;
+}
 
 /**
- * Opens the store, in one transaction. Returns undefined while somebody else has it, and when that lease ends. Errors:
- * `invalid` (no store to look at, a newer one, an emptied one), `unavailable` (another host has taken it over).
+ * Opens the store, in one transaction. Returns `Held` while somebody else has it. Errors: `invalid` (no store to look at,
+ * a newer one, an emptied one), `unavailable` (another host has taken it over).
  */
-export async function open(
-  connection: Connection,
-  options: OpeningOptions,
-  before: Before | undefined,
-): Promise<Opening | Held> {
-  await connection.query('BEGIN');
+export async function open(connection: Connection, options: OpeningOptions, claim: Claim): Promise<Opening | Held> {
+  const { look } = options;
+  // The sentinel of a store that is in use runs ahead of a snapshot, so it is read first.
+  const seen = look ? await seenBefore(connection, options.sentinel) : undefined;
+  await connection.query(look ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
   try {
-    const opened = await openIn(connection, options, before);
+    const opened = look
+      ? await found(connection, options, seen)
+      : ((await heldBy(connection, options, claim)) ?? (await begin(connection, options, claim.before)));
     await connection.query(opened instanceof Held ? 'ROLLBACK' : 'COMMIT');
-    if (!(opened instanceof Held) && !options.look) opened.history.begun();
+    if (!(opened instanceof Held) && !look) opened.history.begun();
     return opened;
   } catch (error) {
     if (!connection.lost) await connection.query('ROLLBACK').catch(() => {});
@@ -74,24 +98,21 @@ export async function open(
   }
 }
 
-/** Somebody else has the store. */
-export class Held {
-  /** When the lease ends, as text of the database. A lease that is renewed has another end. */
-  readonly until: string;
-  constructor(until: string) {
-    this.until = until;
-  }
-  get error(): CapError {
-    return held();
-  }
+async function seenBefore(connection: Connection, sentinel: Sentinel | undefined): Promise<Reached | undefined> {
+  if (!(await hasStore(connection))) throw new CapError('invalid', 'there is no store in this schema: give another');
+  const [row] = await connection.query('SELECT name FROM store');
+  return sentinel?.read(String(row?.['name']));
 }
 
-async function openIn(connection: Connection, options: OpeningOptions, before: Before | undefined) {
-  const { schema, sentinel, look } = options;
+/** Makes the store if it is missing. Returns who has it, if that is neither this process nor one that is gone. */
+async function heldBy(
+  connection: Connection,
+  { schema, sentinel }: OpeningOptions,
+  { before, takesFree }: Claim,
+): Promise<Held | undefined> {
   // Openings come one after the other.
   await connection.query(`SELECT pg_advisory_xact_lock(${lockClass(schema)}, 0)`);
   if (!(await hasStore(connection))) {
-    if (look) throw new CapError('invalid', 'there is no store in this schema: give another');
     const emptied = sentinel?.storeHere();
     if (emptied !== undefined)
       throw new CapError(
@@ -100,42 +121,59 @@ async function openIn(connection: Connection, options: OpeningOptions, before: B
       );
     await makeStore(connection, schema);
   }
-  const taken = look ? undefined : await takenBy(connection, options, before);
-  if (taken !== undefined) return taken;
-  // Waits for a commit of the opening before that is under way.
-  const [row] = await connection.query(`SELECT * FROM store ${look ? '' : 'FOR UPDATE'}`);
-  const facts = await factsOf(connection, row as Row);
-  const key = String(row?.['key']);
-  const signer = signerFrom(key);
-  const seen = latest(seenOf({ facts, sentinel }), before?.reached);
-  const seenHash = await hashOfLine(connection, seen?.head?.seq ?? 0);
-  const hashOf = (): string => seenHash;
-  const history = new History({ facts, signer, sentinel, seen, backup: false, hashOf });
-  const epoch = Number(row?.['epoch']) + (look ? 0 : 1);
-  if (!look) await begin(connection, options, epoch, history.begin());
-  const mark = (row?.['mark'] as Uint8Array | null) ?? undefined;
-  const head: Head = Object.freeze({ ...facts.head, mark });
-  return { epoch, head, era: history.era, doubt: history.doubt, history, signer, key };
-}
-
-/** Who has the store, if that is neither this process nor one that is gone. */
-async function takenBy(
-  connection: Connection,
-  { schema }: OpeningOptions,
-  before: Before | undefined,
-): Promise<Held | undefined> {
-  const [owner] = await connection.query('SELECT epoch, until::text, until > clock_timestamp() AS live FROM owner');
-  const epoch = Number(owner?.['epoch']);
+  const [owner] = await connection.query(
+    'SELECT opening, lock, until::text, until > clock_timestamp() AS live FROM owner',
+  );
   if (before !== undefined) {
-    if (epoch !== before.epoch) throw goneFrom();
+    if (owner?.['opening'] !== before.opening) throw takenOver();
     return undefined;
   }
   if (owner?.['live'] !== true) return undefined;
-  // The lock of an opening ends with its connection. So a host that was killed is known to be gone at once.
-  const [lock] = await connection.query(`SELECT pg_try_advisory_xact_lock(${lockClass(schema)}, $1::int) AS free`, [
-    epoch,
-  ]);
-  return lock?.['free'] === true ? undefined : new Held(String(owner?.['until']));
+  // The lock of an opening ends with its session.
+  const isFree = await lock(connection, 'pg_try_advisory_xact_lock', schema, Number(owner['lock']));
+  return isFree && takesFree ? undefined : new Held(String(owner['until']), isFree);
+}
+
+/** What the store says, and what follows from it. */
+async function found(
+  connection: Connection,
+  { sentinel }: OpeningOptions,
+  reached: Reached | undefined,
+): Promise<Opening> {
+  const [row] = await connection.query('SELECT * FROM store');
+  const facts = await factsOf(connection, row as Row);
+  const key = String(row?.['key']);
+  const signer = signerFrom(key);
+  const seenHash = await hashOfLine(connection, reached?.head?.seq ?? 0);
+  const hashOf = (): string => seenHash;
+  const history = new History({ facts, signer, sentinel, seen: reached, backup: false, hashOf });
+  const mark = (row?.['mark'] as Uint8Array | null) ?? undefined;
+  const head: Head = Object.freeze({ ...facts.head, mark });
+  const { era, doubt } = history;
+  return { epoch: Number(row?.['epoch']), opening: '', head, era, doubt, history, signer, key };
+}
+
+/** Counts this opening, and takes the store. */
+async function begin(connection: Connection, options: OpeningOptions, before: Before | undefined): Promise<Opening> {
+  const { sentinel } = options;
+  // Waits for a commit of the opening before that is under way.
+  const [row] = await connection.query('SELECT name, watched FROM store FOR UPDATE');
+  const facts = { store: String(row?.['name']), watched: Number(row?.['watched']) };
+  const opened = await found(connection, options, latest(seenOf({ facts, sentinel }), before?.reached));
+  const [epoch, opening] = [opened.epoch + 1, randomText()];
+  const marks = opened.history.begin();
+  await connection.query('UPDATE store SET epoch = $1::bigint, opening = $2', [epoch, opening]);
+  if (marks !== undefined) {
+    const { store, commits, watched, era, bound } = marks;
+    await connection.query(
+      `UPDATE store SET name = $1, commits = $2::bigint, watched = $3::int, era = $4::int, bound = coalesce($5, bound)`,
+      [store, commits, watched, era, bound ?? null],
+    );
+  }
+  await connection.query('UPDATE owner SET opening = $1', [opening]);
+  await hold(connection, options, opening);
+  await haveReserve(connection);
+  return { ...opened, epoch, opening };
 }
 
 /** `before` is of this process, the other of a file that may have been put back or be behind. */
@@ -171,35 +209,38 @@ async function hashOfLine(connection: Connection, seq: number): Promise<string> 
   return lineHash(row?.['bytes'] as Uint8Array | undefined);
 }
 
-async function begin(
-  connection: Connection,
-  options: OpeningOptions,
-  epoch: number,
-  marks: OpeningMarks | undefined,
-): Promise<void> {
-  await connection.query('UPDATE store SET epoch = $1::bigint', [epoch]);
-  if (marks !== undefined) {
-    const { store, commits, watched, era, bound } = marks;
-    await connection.query(
-      `UPDATE store SET name = $1, commits = $2::bigint, watched = $3::int, era = $4::int, bound = coalesce($5, bound)`,
-      [store, commits, watched, era, bound ?? null],
-    );
-  }
-  await connection.query('UPDATE owner SET epoch = $1::bigint', [epoch]);
-  await renew(connection, epoch, options.leaseMs);
-  await hold(connection, options.schema, epoch);
+type Lock = 'pg_try_advisory_xact_lock' | 'pg_try_advisory_lock';
+
+async function lock(connection: Connection, how: Lock, schema: string, number: number): Promise<boolean> {
+  const [row] = await connection.query(`SELECT ${how}(${lockClass(schema)}, $1::int) AS free`, [number]);
+  return row?.['free'] === true;
 }
 
-/** Takes the lock of this opening, which the session keeps. */
-export async function hold(connection: Connection, schema: string, epoch: number): Promise<void> {
-  await connection.query(`SELECT pg_try_advisory_lock(${lockClass(schema)}, $1::int)`, [epoch]);
+/**
+ * Takes the store for this session: a lock that ends with it, and the lease. The session before may still hold its own
+ * lock, so each has another. Returns false if another opening has the store.
+ */
+export async function hold(connection: Connection, options: Leased, opening: string): Promise<boolean> {
+  const number = randomNumber();
+  await lock(connection, 'pg_try_advisory_lock', options.schema, number);
+  const rows = await connection.query('UPDATE owner SET lock = $2::int WHERE opening = $1 RETURNING 1 AS ours', [
+    opening,
+    number,
+  ]);
+  return rows.length === 1 && (await renew(connection, options, opening));
 }
+
+type Leased = Pick<OpeningOptions, 'schema' | 'leaseMs'>;
 
 /** Moves the end of the lease. Returns false if another opening has the store. */
-export async function renew(connection: Connection, epoch: number, leaseMs: number): Promise<boolean> {
+export async function renew(
+  connection: Connection,
+  { leaseMs }: Pick<Leased, 'leaseMs'>,
+  opening: string,
+): Promise<boolean> {
   const rows = await connection.query(
-    `UPDATE owner SET until = clock_timestamp() + $2::int * interval '1 millisecond' WHERE epoch = $1::bigint RETURNING 1 AS ours`,
-    [epoch, leaseMs],
+    `UPDATE owner SET until = clock_timestamp() + $2::int * interval '1 millisecond' WHERE opening = $1 RETURNING 1 AS ours`,
+    [opening, leaseMs],
   );
   return rows.length === 1;
 }

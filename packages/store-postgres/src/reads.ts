@@ -8,10 +8,13 @@ import type { Connection, Row } from './drivers/connection.ts';
  * is 0xff.
  */
 const after = (prefix: string): string => bytesText(Buffer.concat([utf8(prefix), Buffer.from([0xff])]));
+/** A negative limit is none, as in SQLite. */
+const LIMIT = 'nullif(greatest($2::bigint, -1), -1)';
+
 const cellOf = ({ key, value }: Row): readonly [string, string] => [textOf(key), textOf(value)];
 
-/** Answers a read of the store. */
-export async function read(connection: Connection, query: Query): Promise<unknown> {
+/** Answers a read of the store. Lines after `last` are left out: who looks sees the store as it was found. */
+export async function read(connection: Connection, query: Query, last: number): Promise<unknown> {
   switch (query[0]) {
     case 'get':
       return (await valuesOf(connection, [query[1]]))[0];
@@ -23,18 +26,18 @@ export async function read(connection: Connection, query: Query): Promise<unknow
     }
     case 'page': {
       const cells = `SELECT key, value FROM cell WHERE key > $1::text::bytea AND key < $2::text::bytea
-        ORDER BY key LIMIT $3::bigint`;
+        ORDER BY key LIMIT ${LIMIT.replace('$2', '$3')}`;
       const [, prefix, from, limit] = query;
       return (await connection.query(cells, [bytesText(utf8(from)), after(prefix), limit])).map(cellOf);
     }
     case 'lines': {
-      const lines = 'SELECT seq, bytes FROM line WHERE seq >= $1::bigint ORDER BY seq LIMIT $2::bigint';
-      const found = await connection.query(lines, [query[1], query[2]]);
+      const lines = `SELECT seq, bytes FROM line WHERE seq BETWEEN $1::bigint AND $3::bigint ORDER BY seq LIMIT ${LIMIT}`;
+      const found = await connection.query(lines, [query[1], query[2], last]);
       return found.map(({ seq, bytes }) => ({ seq: Number(seq), bytes }));
     }
     case 'args': {
       const between = 'SELECT seq, salt, bytes FROM args WHERE seq BETWEEN $1::bigint AND $2::bigint ORDER BY seq';
-      const found = await connection.query(between, [query[1], query[2]]);
+      const found = await connection.query(between, [query[1], Math.min(query[2], last)]);
       return found.map(({ seq, salt, bytes }) => ({ seq: Number(seq), salt, bytes }));
     }
   }

@@ -6,23 +6,32 @@
 
 import { bytesText } from './bytes.ts';
 import type { Connection } from './drivers/connection.ts';
-import { systemBytes } from './drivers/random.ts';
+import { randomData } from './drivers/random.ts';
+import { RESERVE } from './schema.ts';
 
 const PIECES = 4;
 const PIECE = 1 << 20;
 
+/** Makes the table where a backup left it out. */
+export async function haveReserve(connection: Connection): Promise<void> {
+  const [found] = await connection.query(`SELECT to_regclass('reserve') IS NOT NULL AS found`);
+  if (found?.['found'] !== true) await connection.query(RESERVE);
+}
+
 export async function fillReserve(connection: Connection): Promise<void> {
   const [row] = await connection.query('SELECT count(*)::int AS pieces FROM reserve');
   for (let pieces = Number(row?.['pieces']); pieces < PIECES; pieces += 1)
-    await connection.query('INSERT INTO reserve VALUES ($1::text::bytea)', [bytesText(systemBytes(PIECE))]);
+    await connection.query('INSERT INTO reserve VALUES ($1::text::bytea)', [bytesText(randomData(PIECE))]);
 }
 
-/** Gives the room back. Returns false if there was none. */
-export async function releaseReserve(connection: Connection): Promise<boolean> {
-  const [row] = await connection.query('SELECT count(*)::int AS pieces FROM reserve');
-  if (Number(row?.['pieces']) === 0) return false;
-  await connection.query('TRUNCATE reserve');
-  return true;
+/** Gives the room back. Whoever copies the database meanwhile (`pg_dump`) may hold the table: then it stays. */
+export async function releaseReserve(connection: Connection): Promise<void> {
+  try {
+    await connection.query("BEGIN; SET LOCAL lock_timeout = '500ms'; TRUNCATE reserve; COMMIT");
+  } catch (error) {
+    if (connection.lost) throw error;
+    await connection.query('ROLLBACK');
+  }
 }
 
 /** Holds room again. Returns false if there is none. */
@@ -31,7 +40,7 @@ export async function renewReserve(connection: Connection): Promise<boolean> {
     await fillReserve(connection);
     return true;
   } catch {
-    if (!connection.lost) await connection.query('TRUNCATE reserve').catch(() => {});
+    if (!connection.lost) await releaseReserve(connection);
     return false;
   }
 }

@@ -14,6 +14,8 @@ const TABLES = `
     version int    NOT NULL,
     key     text   NOT NULL,         -- signs the ledger (PKCS #8 as PEM)
     epoch   bigint NOT NULL,         -- how often it was opened
+    opening text   NOT NULL,         -- by chance, for the newest opening: a copy of the tables repeats an epoch
+    last    text   NOT NULL,         -- by chance, for the last commit
     seq     bigint NOT NULL,         -- the head: the last line's number and hash
     hash    text   NOT NULL,
     mark    bytea,                   -- the state that the ledger continues from
@@ -25,15 +27,22 @@ const TABLES = `
     bound   text                     -- which line is the last, sealed with the key
   );
   -- Apart from the store, so that a commit and the renewal of the lease do not wait for one another.
-  CREATE TABLE owner (id int PRIMARY KEY CHECK (id = 1), epoch bigint NOT NULL, until timestamptz NOT NULL);
-  INSERT INTO owner VALUES (1, 0, clock_timestamp());
+  CREATE TABLE owner (
+    id int PRIMARY KEY CHECK (id = 1), opening text NOT NULL,
+    lock  int         NOT NULL,      -- the advisory lock that its session holds
+    until timestamptz NOT NULL       -- the end of its lease
+  );
+  INSERT INTO owner VALUES (1, '', 0, clock_timestamp());
   CREATE TABLE line (seq bigint PRIMARY KEY, bytes bytea NOT NULL);   -- exactly what was hashed
   CREATE TABLE args (seq bigint PRIMARY KEY, salt bytea NOT NULL, bytes bytea NOT NULL);
-  CREATE TABLE cell (key bytea PRIMARY KEY, value bytea NOT NULL);
-  CREATE TABLE reserve (bytes bytea NOT NULL);
+  CREATE TABLE cell (key bytea PRIMARY KEY, value bytea NOT NULL)`;
+
+/** A backup may leave it out: see `reserve.ts`. */
+export const RESERVE = `
+  CREATE TABLE IF NOT EXISTS reserve (bytes bytea NOT NULL);
   ALTER TABLE reserve ALTER COLUMN bytes SET STORAGE EXTERNAL`;
 
-/** Names the advisory locks of a store: the class, in which each opening has a lock of its own. */
+/** Names the advisory locks of a store: the class, in which each session that has the store holds a lock of its own. */
 export const lockClass = (schema: string): string => `hashtext('hob ${schema}')`;
 
 /** Whether there is a store. Errors: `invalid` (a newer Hob wrote it). */
@@ -51,7 +60,7 @@ export async function hasStore(connection: Connection): Promise<boolean> {
 export async function makeStore(connection: Connection, schema: string): Promise<void> {
   await connection.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   await connection.query(TABLES);
-  await connection.query(`INSERT INTO store VALUES (1, $1::int, $2, 0, 0, '', NULL, '', 0, 0, 0, 0, NULL)`, [
+  await connection.query(`INSERT INTO store VALUES (1, $1::int, $2, 0, '', '', 0, '', NULL, '', 0, 0, 0, 0, NULL)`, [
     VERSION,
     newKey(),
   ]);

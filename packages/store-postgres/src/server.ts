@@ -25,7 +25,9 @@ export async function checkServer(connection: Connection, schema: string): Promi
     refuse('this database server has fsync off, so a power cut would damage the store: turn it on');
   const sync = String(row?.['sync']);
   if (sync !== 'on' && sync !== 'remote_apply')
-    refuse('this database server has synchronous_commit off, so a crash would lose commits: turn it on');
+    refuse(
+      `this database server has synchronous_commit ${sync}, so a crash or a failover would lose commits: turn it on`,
+    );
   // A later change of the server's configuration does not reach what a session has set.
   await connection.query(`
     SET synchronous_commit = '${sync}'; SET search_path = "${schema}"; SET default_transaction_read_only = off;

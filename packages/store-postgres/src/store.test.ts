@@ -114,6 +114,8 @@ test('any text and any bytes come back as they were: zeros, quotes, backslashes,
   }));
   one.commit(one.epoch, { lines, cells });
   expect(new Map(one.scan('a/'))).toEqual(cells);
+  // A limit below 0 is none, as in SQLite.
+  expect([one.lines(1, -1).length, one.page('a/', 'a/', -5).length]).toEqual([2, texts.length]);
   expect(one.args(1, 9).map(({ seq, bytes }) => [seq, [...bytes]])).toEqual([[1, [0, 255, 92]], [2, [0, 255, 92]]]); // biome-ignore format: one line
   one.commit(one.epoch, { lines: [], cells: new Map([...cells.keys()].map((key) => [key, undefined])) });
   expect(one.scan('a/')).toEqual([]);
@@ -186,6 +188,7 @@ test('nobody else opens a store that is in use, and a host that looks at it harm
 });
 
 test('a wrong user, a database that is not there, a server that is not there and a url that is none are told in a line, without the password', async () => {
+  await cluster.sql`CREATE ROLE poor LOGIN`;
   const url = (text: string, more: object = {}): Promise<string> =>
     postgresStore({ url: text, ...more }).then(
       () => 'opened',
@@ -201,6 +204,8 @@ test('a wrong user, a database that is not there, a server that is not there and
     await url(cluster.url, { schema: 'pg_catalog' }),
     await url(cluster.url, { leaseMs: 10 }),
     await url(cluster.url, { lease: 10 }),
+    await url('postgres://hob:100%@127.0.0.1/x'),
+    await url(cluster.url.replace('user=hob', 'user=poor'), { schema: 'others' }),
   ];
   expect(said.join('\n')).not.toMatch(/s3cret|hob-pg|opened/);
   expect(said.map((each) => each.slice(0, 40))).toEqual([
@@ -213,6 +218,8 @@ test('a wrong user, a database that is not there, a server that is not there and
     'invalid: schema is a name of small lette',
     'invalid: leaseMs is a number of ms, from',
     expect.stringMatching(/^invalid: postgresStore has no option/),
+    'invalid: a % in the url stands before tw',
+    'invalid: this user of the database may n',
   ]);
 });
 

@@ -5,7 +5,8 @@
  * was lost stays lost: a new session has none of the locks and settings of the old one. No error names the address, the
  * user or the password.
  */
-import { isIP } from 'node:net';
+import { once } from 'node:events';
+import { isIP, connect as openSocket, type Socket } from 'node:net';
 import { CapError } from '@hob/vat/errors';
 import postgres from 'postgres';
 import type { Server } from '../address.ts';
@@ -13,7 +14,7 @@ import type { Server } from '../address.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Connection {
-  /** Throws `Lost` if the connection ends before the result, or after `limitMs` (default: 20 s). */
+  /** Throws `Lost` if the connection ends before the result, or after `limitMs` (default: 5 s). */
   query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly Row[]>;
   readonly lost: boolean;
   close(): Promise<void>;
@@ -33,13 +34,20 @@ export class ServerError extends Error {
   }
 }
 
-const CONNECT_SECONDS = 2;
+const CONNECT_MS = 2000;
 /** A server that does not answer for this time is not slow, but gone. */
-const SLOW_MS = 20_000;
+const SLOW_MS = 5000;
+
+const connections = new Set<() => void>();
+
+/** Ends every connection: for an error of the client that belongs to one of them, nobody knows which. */
+export function loseAll(): void {
+  for (const end of connections) end();
+}
 
 /** Opens a connection. Errors: `Lost` (nobody answers), `invalid` (the server refuses the user or the database). */
 export async function connect({ host, port, database, user, password, tls }: Server): Promise<Connection> {
-  const state = { lost: false };
+  const state = { lost: false, given: false };
   let tell: (why: Lost) => void = () => {};
   const over = new Promise<never>((_, reject) => {
     tell = reject;
@@ -49,20 +57,32 @@ export async function connect({ host, port, database, user, password, tls }: Ser
     state.lost = true;
     tell(new Lost());
   };
+  const socket = await dial(host, port);
+  socket.once('close', lose); // it may close before the client listens
   const sql = postgres({
-    ...{ host, port, database, user, pass: password ?? '' },
-    ...(host.startsWith('/') && { path: `${host}/.s.PGSQL.${port}` }),
+    ...{ host: [host], port: [port], database, user, pass: password ?? '' },
     ssl: tls === undefined ? false : { ca: tls.ca, host, servername: isIP(host) === 0 ? host : undefined, rejectUnauthorized: true }, // biome-ignore format: one line
-    ...{ max: 1, idle_timeout: null as never, max_lifetime: null, connect_timeout: CONNECT_SECONDS },
-    ...{ fetch_types: false, keep_alive: 2, backoff: 0 as never, onnotice: () => {}, onclose: lose },
+    // Left to itself the client connects again at once, and without an end, to whoever accepts and closes.
+    socket: () => {
+      if (state.given) throw new Lost();
+      state.given = true;
+      return socket;
+    },
+    ...{ max: 1, idle_timeout: null, max_lifetime: null, connect_timeout: CONNECT_MS / 1000 },
+    ...{ fetch_types: false, keep_alive: 2, backoff: 0, onclose: lose },
+    // A warning (01000) of ours says that somebody ended the wait for a standby.
+    onnotice: ({ code }: { readonly code?: string }) => code === '01000' && lose(),
     connection: { application_name: 'hob' },
-  });
+  } as unknown as postgres.Options<Record<string, never>>);
   const end = async (): Promise<void> => {
+    connections.delete(lose);
     lose();
     await sql.end({ timeout: 0 }).catch(() => {});
+    socket.destroy();
   };
+  connections.add(lose);
   // With `max: 1` there is one session. The first query opens it.
-  await within(CONNECT_SECONDS * 1000, Promise.race([sql.unsafe('SELECT 1'), over])).catch(async (error) => {
+  await within(CONNECT_MS, Promise.race([sql.unsafe('SELECT 1'), over])).catch(async (error) => {
     await end();
     throw connectError(error);
   });
@@ -114,6 +134,18 @@ function connectError(error: unknown): Error {
   if (state === '3D000')
     return new CapError('invalid', 'there is no database of this name: make it with createdb, or give another');
   return new ServerError(state);
+}
+
+/** A socket to the server, before anything is said. */
+async function dial(host: string, port: number): Promise<Socket> {
+  const socket = host.startsWith('/') ? openSocket(`${host}/.s.PGSQL.${port}`) : openSocket(port, host);
+  try {
+    await within(CONNECT_MS, once(socket, 'connect'));
+    return socket;
+  } catch {
+    socket.destroy();
+    throw new Lost();
+  }
 }
 
 function within<T>(limitMs: number, result: Promise<T>): Promise<T> {

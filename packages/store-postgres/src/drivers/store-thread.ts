@@ -5,7 +5,7 @@ import { CapError } from '@hob/vat/errors';
 import type { Server } from '../address.ts';
 import { openLive, type StoreOptions } from '../live-store.ts';
 import { checkServer } from '../server.ts';
-import { connect } from './connection.ts';
+import { connect, loseAll } from './connection.ts';
 
 export interface Given {
   readonly server: Server;
@@ -15,6 +15,9 @@ export interface Given {
 
 // The client takes from them what it is not given. The thread has a copy of the environment.
 for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name];
+
+// The client throws some errors of a connection where nobody can catch them.
+for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, loseAll);
 
 serveThread(async ({ server, sentinel, options }: Given) => {
   const { host, port, database } = server;

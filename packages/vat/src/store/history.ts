@@ -58,8 +58,10 @@ interface Found {
   readonly doubt: Doubt | undefined;
 }
 
+type Seer = Pick<Opening, 'sentinel' | 'old'> & { readonly facts: Pick<StoreFacts, 'store' | 'watched'> };
+
 /** What the sentinel of a store has seen of it. */
-export const seenOf = ({ facts, sentinel, old }: Pick<Opening, 'facts' | 'sentinel' | 'old'>): Reached | undefined =>
+export const seenOf = ({ facts, sentinel, old }: Seer): Reached | undefined =>
   sentinel?.read(facts.store) ?? (facts.watched === BESIDE ? old?.read(facts.store) : undefined);
 
 function compare(opening: Opening): Found {
