@@ -146,6 +146,13 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/store-postgres/src/drivers/connection.ts',
     find: '      if (state.given) throw new Lost();',
     replace: '      if (state.given) return openSocket(port, host);',
+    also: [
+      {
+        file: 'packages/store-postgres/src/drivers/connection.ts',
+        find: "  socket.once('close', lose); // it may close before the client listens\n",
+        replace: '',
+      },
+    ],
     tests: faults,
   },
   {
