@@ -46,7 +46,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     exportLedger isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
     verifyLedger restoreStore backup openStore Store`),
   './engine': words(`
-    newKey Signer signerFrom BOUND_KEY lineHash CommitOutcome Disk OpenedStore Query Write Reached Sentinel StorePlace sentinelOf
+    newKey Signer signerFrom lineHash CommitOutcome Disk OpenedStore Query Write Reached Sentinel StorePlace sentinelOf
     serveThread startThread Thread History Marks OpeningMarks seenOf packed unpacked Args Head LedgerLine StoredArgs StoredLine
     Doubt Era StoreFacts storeOn diskIn`),
   './forwarder': words(`

@@ -26,7 +26,7 @@ function numbers(): () => number {
   return () => (drawn.pop() ?? 0) / 1_000_000;
 }
 
-/** What the hosts said, in all their lives. */
+/** The lines that all hosts of a run printed. */
 class Said {
   readonly effects: number[] = [];
   readonly acks: number[] = [];

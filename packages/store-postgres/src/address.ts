@@ -37,6 +37,6 @@ export function serverAt(url: string, { password, ca }: { password?: string; ca?
   return { host, port: Number(at.port || 5432), database, user, password: given, tls };
 }
 
-/** What is said to a server on this machine is heard by nobody else. */
+/** Whether the server is on this machine, so that nobody else hears the connection. */
 const isHere = (host: string): boolean =>
   host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);

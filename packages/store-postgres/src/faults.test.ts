@@ -130,7 +130,7 @@ test('a commit that a host sent before it was taken over, and that arrives after
   expect(await stored(schema)).toBe(3);
 });
 
-/** What a backup takes of a store, and how it is put back while a host runs. */
+/** The tables of a backup. `copy` makes one, and `putBack` restores it while a host runs. */
 const tables = ['store', 'owner', 'line', 'args', 'cell'];
 const copy = (schema: string): Promise<unknown> =>
   cluster.sql.unsafe(tables.map((name) => `CREATE TABLE ${schema}.old_${name} AS TABLE ${schema}.${name}`).join(';'));

@@ -14,7 +14,6 @@ import {
   lineHash,
   type Reached,
   type Sentinel,
-  type Signer,
   type StoreFacts,
   seenOf,
   signerFrom,
@@ -42,11 +41,10 @@ export interface Opening {
   readonly era: Era;
   readonly doubt: Doubt | undefined;
   readonly history: History;
-  readonly signer: Signer;
   readonly key: string;
 }
 
-/** What this process knows of the store from its opening before. */
+/** The last opening by this process. */
 export interface Before {
   readonly opening: string;
   readonly reached: Reached;
@@ -134,7 +132,7 @@ async function heldBy(
   return isFree && takesFree ? undefined : new Held(String(owner['until']), isFree);
 }
 
-/** What the store says, and what follows from it. */
+/** Reads the store, and compares it with its sentinel. */
 async function found(
   connection: Connection,
   { sentinel }: OpeningOptions,
@@ -150,7 +148,7 @@ async function found(
   const mark = (row?.['mark'] as Uint8Array | null) ?? undefined;
   const head: Head = Object.freeze({ ...facts.head, mark });
   const { era, doubt } = history;
-  return { epoch: Number(row?.['epoch']), opening: '', head, era, doubt, history, signer, key };
+  return { epoch: Number(row?.['epoch']), opening: '', head, era, doubt, history, key };
 }
 
 /** Counts this opening, and takes the store. */

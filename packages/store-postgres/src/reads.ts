@@ -13,7 +13,7 @@ const LIMIT = 'nullif(greatest($2::bigint, -1), -1)';
 
 const cellOf = ({ key, value }: Row): readonly [string, string] => [textOf(key), textOf(value)];
 
-/** Answers a read of the store. Lines after `last` are left out: who looks sees the store as it was found. */
+/** Reads from the store. Leaves out the lines after `last`, so that a reader sees the store as it was opened. */
 export async function read(connection: Connection, query: Query, last: number): Promise<unknown> {
   switch (query[0]) {
     case 'get':

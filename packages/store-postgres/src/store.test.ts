@@ -163,7 +163,7 @@ test('a server that turns synchronous_commit off later does not reach a store th
     one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
     const [row] = await cluster.sql.unsafe("SELECT setting FROM pg_settings WHERE name = 'synchronous_commit'");
     expect(row?.['setting']).toBe('off');
-    // What its session has, asked of that session by a trigger.
+    // A trigger reads the setting of that session.
     const schema = `s${schemas}`;
     await cluster.sql.unsafe(`
       CREATE FUNCTION ${schema}.said() RETURNS trigger LANGUAGE plpgsql AS $$

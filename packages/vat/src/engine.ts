@@ -5,7 +5,7 @@
  * rules of a store (epochs, one unbroken ledger, refusal after a failed write) are in `@hob/vat` for every kind.
  */
 export { newKey, type Signer, signerFrom } from './drivers/keys.ts';
-export { BOUND_KEY, lineHash } from './store/bound.ts';
+export { lineHash } from './store/bound.ts';
 export type { CommitOutcome, Disk, OpenedStore, Query, Write } from './store/disk.ts';
 export { type Reached, type Sentinel, type StorePlace, sentinelOf } from './store/drivers/sentinel.ts';
 export { serveThread, startThread, type Thread } from './store/drivers/thread.ts';

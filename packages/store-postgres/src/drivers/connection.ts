@@ -40,7 +40,7 @@ const SLOW_MS = 5000;
 
 const connections = new Set<() => void>();
 
-/** Ends every connection: for an error of the client that belongs to one of them, nobody knows which. */
+/** Ends every connection. An error that the client throws belongs to one of them, and does not say to which. */
 export function loseAll(): void {
   for (const end of connections) end();
 }
@@ -62,7 +62,7 @@ export async function connect({ host, port, database, user, password, tls }: Ser
   const sql = postgres({
     ...{ host: [host], port: [port], database, user, pass: password ?? '' },
     ssl: tls === undefined ? false : { ca: tls.ca, host, servername: isIP(host) === 0 ? host : undefined, rejectUnauthorized: true }, // biome-ignore format: one line
-    // Left to itself the client connects again at once, and without an end, to whoever accepts and closes.
+    // Otherwise the client connects again and again to a server that accepts a connection and closes it.
     socket: () => {
       if (state.given) throw new Lost();
       state.given = true;
@@ -114,7 +114,7 @@ const ENDS = /^(?:08...|57P0[1-5])$/;
 const stateOf = (error: unknown): string | undefined =>
   error instanceof postgres.PostgresError ? String(error.code) : undefined;
 
-/** What Node says of a certificate that it does not take, and of a server that speaks no TLS. */
+/** The codes of Node for a certificate that it refuses, and for a server that speaks no TLS. */
 const UNTRUSTED = /CERT|SIGNATURE|^ERR_TLS/;
 const NO_TLS = /^ERR_SSL|^EPROTO$/;
 

@@ -21,7 +21,7 @@ export interface Write {
   readonly ends: boolean;
 }
 
-/** What became of a commit. */
+/** The result of a commit. */
 export interface CommitOutcome {
   /** `stale`: the commit that it follows was not done. */
   readonly status: 'done' | 'full' | 'failed' | 'stale';
@@ -31,7 +31,7 @@ export interface CommitOutcome {
   readonly onlyEndings: boolean;
 }
 
-/** What a disk says when it is opened. `epoch` counts its openings. */
+/** The state of a disk when it is opened. `epoch` counts its openings. */
 export interface OpenedStore {
   readonly epoch: number;
   readonly head: Head;

@@ -13,14 +13,14 @@ import type { OldSentinel, Reached, Sentinel } from './drivers/sentinel.ts';
 import type { Head, LedgerLine } from './records.ts';
 import type { Doubt, Era, StoreFacts } from './rows.ts';
 
-/** What a commit writes beside lines and cells. */
+/** The values that a commit writes in addition to lines and cells. */
 export interface Marks {
   readonly commits: number;
   /** The text of the cell of `bound.ts`; undefined if it stays as it is. */
   readonly bound: string | undefined;
 }
 
-/** What an opening writes. */
+/** The values that an opening writes. */
 export interface OpeningMarks extends Marks {
   readonly store: string;
   readonly watched: number;
