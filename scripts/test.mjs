@@ -106,7 +106,7 @@ async function python(inReal) {
 }
 
 /** Hermes keeps the state of its shell there, and leaves it when a test kills Hermes. */
-const OF_HERMES = /^hermes-(?:cwd|snap)-[0-9a-f]{12}\.(?:txt|sh)$/;
+const OF_HERMES = /^hermes-(?:cwd|snap)-[0-9a-f]{12}\.(?:txt|sh)(?:\.tmp\.\d+)?$/;
 
 /** The options of vitest that a run of these suites may have. */
 const OPTION = /^(?:-t|-u|--testNamePattern|--(?:bail|project|reporter|testNamePattern)=.*)$/;

@@ -15,9 +15,12 @@ const focused = (): string => {
   return element.getAttribute('aria-label') ?? (element.localName === 'button' ? element.textContent : label) ?? '';
 };
 
-/** Presses Tab until an element of that name has the focus. It must be seen that it has. */
+/**
+ * Presses Tab until an element of that name has the focus. It must be seen that it has. It goes round the page as often
+ * as it takes: what the host has just made may come to the page later.
+ */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let n = 0; n < 150; n += 1) {
+  for (const until = Date.now() + 30_000; Date.now() < until; ) {
     if (name.test(await page.evaluate(focused))) {
       const outline = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle);
       expect(outline, String(name)).not.toBe('none');

@@ -67,6 +67,8 @@ export class Model {
     lost: undefined,
   };
   #refreshing = false;
+  /** Whether the page changed something since a reading began: that reading may not show it. */
+  #changed = false;
   readonly #others: Others;
   readonly #alike: Alike;
   readonly #left = new Map<string, Request>();
@@ -152,11 +154,14 @@ export class Model {
     if (this.#refreshing || this.#state.lost !== undefined) return;
     this.#refreshing = true;
     try {
-      const [grants, sessions] = await Promise.all([this.#allGrants(), this.#allSessions()]);
-      const live = new Set(grants.map(({ id }) => id));
-      const ended = this.#state.grants.filter(({ id }) => !live.has(id));
-      this.#set({ grants, sessions, gone: [...ended, ...this.#state.gone].slice(0, MOST_GONE) });
-      await this.#readOn();
+      do {
+        this.#changed = false;
+        const [grants, sessions] = await Promise.all([this.#allGrants(), this.#allSessions()]);
+        const live = new Set(grants.map(({ id }) => id));
+        const ended = this.#state.grants.filter(({ id }) => !live.has(id));
+        this.#set({ grants, sessions, gone: [...ended, ...this.#state.gone].slice(0, MOST_GONE) });
+        await this.#readOn();
+      } while (this.#changed);
     } catch (error) {
       this.#failed(error);
     } finally {
@@ -306,6 +311,7 @@ export class Model {
     try {
       await act();
       if (said !== '') this.#set({ notice: said });
+      this.#changed = true;
       void this.#refresh();
       return true;
     } catch (error) {
