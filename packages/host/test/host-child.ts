@@ -1,19 +1,25 @@
 /**
- * A host in a process of its own, to be killed. `host-child.ts STATE [graceMs]`: offers "bell", prints
+ * A host in a process of its own, to be killed. `host-child.ts STATE [graceMs] [patient]`: offers "bell", prints
  * `{"url"}` when it serves, then does what it is told, a line of JSON each, and answers `{"id", "value"}` or
- * `{"id", "code"}` once that is durable.
+ * `{"id", "code"}` once that is durable. With `patient`, what could be written later is, until a commit takes it along.
  */
 import '../src/programs/lockdown.ts';
 import { createInterface } from 'node:readline';
-import { E } from '@hob/vat';
+import { E, systemClock } from '@hob/vat';
 import { orderStop } from '../src/drivers/state-dir.ts';
 import { revokeEverything } from '../src/granters/stop.ts';
 import { openHost, type Session } from '../src/index.ts';
 import { endUnlessLasting } from '../src/sessions/grace.ts';
 import { rowsOf, tablesIn } from './rows.ts';
 
-const [state = '', grace] = process.argv.slice(2);
-const host = await openHost({ stateDir: state, ...(grace === undefined ? {} : { graceMs: Number(grace) }) });
+const [state = '', grace, pace] = process.argv.slice(2);
+const clock = systemClock();
+const patient = { ...clock, after: (ms: number, then: () => void) => clock.after(ms < 10 ? 60_000 : ms, then) };
+const host = await openHost({
+  stateDir: state,
+  ...(grace === undefined ? {} : { graceMs: Number(grace) }),
+  ...(pace === 'patient' ? { clock: patient } : {}),
+});
 const { url } = await host.serve();
 const say = (what: unknown): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
 

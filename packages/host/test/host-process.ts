@@ -10,11 +10,10 @@ export class HostProcess {
   #asked = 0;
   #ended = false;
 
-  constructor(state: string, graceMs?: number) {
+  constructor(state: string, graceMs?: number, pace?: 'patient') {
     const file = new URL('./host-child.ts', import.meta.url).pathname;
-    this.#child = spawn(process.execPath, [file, state, ...(graceMs === undefined ? [] : [String(graceMs)])], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const options = [graceMs === undefined ? undefined : String(graceMs), pace].filter((each) => each !== undefined);
+    this.#child = spawn(process.execPath, [file, state, ...options], { stdio: ['pipe', 'pipe', 'inherit'] });
     const served = Promise.withResolvers<string>();
     this.url = served.promise;
     this.#gone = new Promise<void>((resolve) =>

@@ -101,6 +101,7 @@ const policy: FullPolicy<readonly [GrantState]> = {
     use: limits.uses === undefined || left === undefined ? undefined : limits.uses - left + 1,
     act: limits.act,
     made: madeName(limits),
+    audited: limits.audited ? true : undefined,
   }),
   cause: ([{ grant }]) => grant,
   groups: ([{ limits }]) => {
@@ -125,8 +126,8 @@ const policy: FullPolicy<readonly [GrantState]> = {
 /** An audited grant writes a line for each result. A failure writes one in any case. */
 const audited: FullPolicy<readonly [GrantState]> = {
   ...policy,
-  after: ([{ grant }], method, { ok }) => {
-    if (ok) ledgerLine('result', { grant, method: shown(method), code: 'ok' });
+  after: ([{ grant, limits }], method, { ok }) => {
+    if (ok) ledgerLine('result', { grant, method: shown(method), made: madeName(limits), audited: true, code: 'ok' });
   },
 };
 

@@ -1,4 +1,5 @@
 /** `@hob/vat/store`: the store on the disk, its backups, and its ledger. */
+export { CallEnds } from './ledger/ends.ts';
 export { exportLedger } from './ledger/export.ts';
 export { checkpointsIn } from './ledger/note.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';

@@ -138,4 +138,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/vat/src/ledger/blanked.test.ts'],
   },
+  {
+    name: 'ledger-call-ends',
+    breaks: 'a call without a recorded end goes unnoticed',
+    file: 'packages/vat/src/ledger/ends.ts',
+    find: "if (k === 'restart') return this.#stopped();",
+    replace: '',
+    tests: ['packages/vat/src/ledger/ends.test.ts'],
+  },
+  {
+    name: 'ledger-call-ends-job',
+    breaks: 'the line of a job counts as the end of another call',
+    file: 'packages/vat/src/ledger/ends.ts',
+    find: 'if (audited !== true) return [];',
+    replace: '',
+    tests: ['packages/vat/src/ledger/ends.test.ts'],
+  },
 ];

@@ -47,7 +47,7 @@ export async function* linesOf(granter: Far<Granter>, start = 1): AsyncGenerator
 
 /** The findings of the check of a ledger, one line each. */
 export function verdictLines(verdict: LedgerVerdict): readonly string[] {
-  const { checkpoints: count, signed, dropped } = verdict;
+  const { checkpoints: count, signed, dropped, unended } = verdict;
   return [
     verdict.ok
       ? `the ledger is whole: ${verdict.lines} lines`
@@ -55,6 +55,11 @@ export function verdictLines(verdict: LedgerVerdict): readonly string[] {
     ...(dropped === undefined
       ? []
       : [`lines 2 to ${dropped.to} were dropped by "${dropped.by}" on ${new Date(dropped.t).toISOString()}`]),
+    ...(unended === undefined
+      ? []
+      : [
+          `${unended} ${unended === 1 ? 'call' : 'calls'} of audited grants: end not recorded, since the host ended first`,
+        ]),
     `${count} signed ${count === 1 ? 'checkpoint' : 'checkpoints'}: the host vouches for the first ${signed} lines`,
   ];
 }

@@ -293,7 +293,8 @@ class Calls<S extends readonly unknown[]> {
     if (fields === undefined) return;
     // A literal: spreads would cost as much as the rest of the call. In the ledger, `back` marks a callback.
     const { grant, use, act, made } = fields;
-    const line = { grant, method: shown(method), use, act, made, back: inward || undefined };
+    const audited = inward ? undefined : fields.audited;
+    const line = { grant, method: shown(method), use, act, made, audited, back: inward || undefined };
     ledgerLine('call', guarded === undefined ? line : { ...line, ...guarded }, args);
   }
 
@@ -305,6 +306,7 @@ class Calls<S extends readonly unknown[]> {
       grant: fields.grant,
       method: shown(method),
       made: fields.made,
+      audited: inward || kind === 'refuse' ? undefined : fields.audited,
       back: inward || undefined,
       code,
     });

@@ -57,6 +57,8 @@ export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>
     readonly use?: number | undefined;
     readonly act?: string | undefined;
     readonly made?: string | undefined;
+    /** Each call writes a line when it ends, also when it does not fail. */
+    readonly audited?: true | undefined;
   };
   /** The cause that ends driver calls made under it. */
   readonly cause?: (state: S) => string;

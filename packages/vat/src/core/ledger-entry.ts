@@ -15,3 +15,6 @@ export interface LedgerEntry {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly args?: EncodedArgs | undefined;
 }
+
+/** Whether the line only says how a call ended. What its turn sends need not wait until it is on disk. */
+export const isOutcome = ({ kind }: LedgerEntry): boolean => kind === 'result';

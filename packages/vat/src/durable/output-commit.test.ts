@@ -1,20 +1,25 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { logFaultsTo } from '../core/faults.ts';
+import type { LedgerEntry } from '../core/ledger-entry.ts';
 import { OutputCommit, type Writes } from './output-commit.ts';
 
+const outcome = (n: number): LedgerEntry => ({ kind: 'result', fields: { n } });
+const linesOf = ({ writes }: { readonly writes: Writes }): unknown[] => writes.lines.map(({ fields }) => fields['n']);
 const cell = (key: string, value = 'x'): ReadonlyMap<string, string> => new Map([[key, value]]);
 
 /** A disk that is done when the test says so. */
 function disk({ recovers = false } = {}) {
   const commits: { writes: Writes; done: (error: unknown) => void }[] = [];
   let now = 0;
+  const timers: { readonly at: number; readonly then: () => void }[] = [];
   const failures: Error[] = [];
   const lost: (readonly string[])[] = [];
   const outputCommit = new OutputCommit({
     commit: ({ cells, lines }, done) =>
       void commits.push({ writes: { cells: new Map(cells), lines: [...lines] }, done }),
     tick: () => now,
+    after: (ms, then) => void timers.push({ at: now + ms, then }),
     room: () => {},
     refuses: () => undefined,
     lost: (why, keys) => {
@@ -23,7 +28,12 @@ function disk({ recovers = false } = {}) {
       return recovers;
     },
   });
-  return { outputCommit, commits, failures, lost, pass: (ms: number) => void (now += ms) };
+  const pass = (ms: number): void => {
+    now += ms;
+    for (const { then } of timers.filter(({ at }) => at <= now)) then();
+    timers.splice(0, timers.length, ...timers.filter(({ at }) => at > now));
+  };
+  return { outputCommit, commits, failures, lost, pass, timers };
 }
 
 test('on a clean store nothing waits', () => {
@@ -88,6 +98,75 @@ test('a batch closes at 256 turns or after 5 ms, even if messages are waiting', 
   expect(commits.length).toBe(2);
 });
 
+test('a line that says how a call ended holds back nothing, and is on the way to the disk after 5 ms', () => {
+  const { outputCommit, commits, pass } = disk();
+  expect(outputCommit.turn(undefined, [outcome(1)])).toBeUndefined();
+  expect(outputCommit.turn(undefined, [outcome(2)])).toBeUndefined();
+  outputCommit.afterTurn(true);
+  pass(4);
+  expect(commits.length).toBe(0);
+  pass(1);
+  expect(commits.map(linesOf)).toEqual([[1, 2]]);
+});
+
+test('a line that says how a call ended joins the next commit, before the lines of later turns', async () => {
+  const { outputCommit, commits, pass } = disk();
+  outputCommit.turn(undefined, [outcome(1)]);
+  outputCommit.turn(cell('a'), [{ kind: 'call', fields: { n: 2 } }]);
+  outputCommit.turn(undefined, [outcome(3)]);
+  outputCommit.afterTurn(true);
+  expect(commits.map(linesOf)).toEqual([[1, 2, 3]]);
+  outputCommit.turn(undefined, [outcome(4)]);
+  commits[0]?.done(undefined);
+  pass(5);
+  expect(commits.map(linesOf)).toEqual([[1, 2, 3], [4]]);
+  commits[1]?.done(undefined);
+  outputCommit.turn(undefined, [outcome(5)]);
+  const settled = outputCommit.settled();
+  commits[2]?.done(undefined);
+  await settled;
+  expect(commits.map(linesOf)).toEqual([[1, 2, 3], [4], [5]]);
+});
+
+test('a turn that changes something, too, waits for its commit with all its lines', () => {
+  const { outputCommit, commits } = disk();
+  const out: string[] = [];
+  const leave = (name: string): [() => void, () => void] => [() => out.push(name), () => {}];
+  outputCommit.turn(cell('a'), [outcome(1)])?.then(...leave('changed'));
+  outputCommit.turn(undefined, [outcome(2), { kind: 'call', fields: { n: 3 } }])?.then(...leave('called'));
+  outputCommit.afterTurn(true);
+  expect(out).toEqual([]);
+  commits[0]?.done(undefined);
+  expect(out).toEqual(['changed', 'called']);
+});
+
+test('a line that is no outcome holds back what its turn sends, also where an outcome stands beside it', () => {
+  for (const beside of [[], [outcome(1)]]) {
+    const { outputCommit, commits } = disk();
+    const out: string[] = [];
+    outputCommit.turn(undefined, [...beside, { kind: 'call', fields: {} }])?.then(
+      () => out.push('sent'),
+      () => {},
+    );
+    outputCommit.afterTurn(true);
+    expect([out, commits.length]).toEqual([[], 1]);
+    commits[0]?.done(undefined);
+    expect(out).toEqual(['sent']);
+  }
+});
+
+test('after a commit that failed, lines that no commit had are written if the store goes on, and only then', () => {
+  for (const recovers of [true, false]) {
+    const { outputCommit, commits, pass } = disk({ recovers });
+    outputCommit.turn(cell('a'), []);
+    outputCommit.afterTurn(true);
+    outputCommit.turn(undefined, [outcome(1)]);
+    commits[0]?.done(new Error('EIO'));
+    pass(5);
+    expect(commits.slice(1).map(linesOf)).toEqual(recovers ? [[1]] : []);
+  }
+});
+
 test('a failed commit tells everything that waits, now and later, and nothing is committed after it', () => {
   const { outputCommit, commits, failures } = disk();
   const out: string[] = [];
@@ -105,39 +184,56 @@ test('a failed commit tells everything that waits, now and later, and nothing is
   expect([commits.length, failures.length]).toEqual([1, 1]);
 });
 
-test('outputs leave in turn order, each after its own turn is durable, whatever the disk does', () => {
+test('outputs leave in turn order, each after its own turn is durable; no line is lost, whatever the disk does', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.oneof(fc.constant('write'), fc.constant('read'), fc.constant('idle'), fc.constant('disk')), {
-        maxLength: 60,
-      }),
+      fc.array(fc.constantFrom('write', 'read', 'outcome', 'idle', 'disk', 'time'), { maxLength: 60 }),
       (acts) => {
-        const { outputCommit, commits } = disk();
+        const { outputCommit, commits, pass, timers } = disk();
         const out: number[] = [];
+        const outcomes: number[] = [];
+        const early: number[] = [];
         const durable = new Set<string>();
         let turns = 0;
         let newest = -1;
         let finished = 0;
+        const finishOne = (): void => {
+          const commit = commits[finished];
+          if (commit === undefined) return;
+          finished += 1;
+          for (const key of commit.writes.cells.keys()) durable.add(key);
+          commit.done(undefined);
+        };
         for (const act of acts) {
-          if (act === 'write' || act === 'read') {
+          if (act === 'write' || act === 'read' || act === 'outcome') {
             const turn = turns++;
+            if (act === 'outcome') outcomes.push(turn);
             if (act === 'write') newest = turn;
             const saw = newest;
             const leave = (): void => {
-              expect(saw < 0 || durable.has(`k${saw}`)).toBe(true);
+              // An `expect` here would throw into an effect, where errors are fenced.
+              if (saw >= 0 && !durable.has(`k${saw}`)) early.push(turn);
               out.push(turn);
             };
-            const batch = outputCommit.turn(act === 'write' ? cell(`k${turn}`) : undefined, []);
+            const batch = outputCommit.turn(
+              act === 'write' ? cell(`k${turn}`) : undefined,
+              act === 'outcome' ? [outcome(turn)] : [],
+            );
             if (batch === undefined) leave();
             else batch.then(leave, () => {});
           } else if (act === 'idle') outputCommit.afterTurn(true);
-          else if (finished < commits.length) {
-            const commit = commits[finished++];
-            for (const key of commit?.writes.cells.keys() ?? []) durable.add(key);
-            commit?.done(undefined);
-          }
+          else if (act === 'time') pass(3);
+          else finishOne();
         }
         expect(out).toEqual([...out].sort((a, b) => a - b));
+        outputCommit.afterTurn(true);
+        while (timers.length > 0 || finished < commits.length) {
+          pass(5);
+          finishOne();
+        }
+        expect(early).toEqual([]);
+        // Each line is in one commit, in the order of the turns.
+        expect(commits.flatMap(linesOf)).toEqual(outcomes);
       },
     ),
   );

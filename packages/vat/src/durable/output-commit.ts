@@ -7,16 +7,20 @@
  * durable never happened: effects that waited for them never leave, and their waiters are told.
  *
  * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
- * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. There are no other
- * timers. While a commit is under way and the next batch is full, no turn runs. Otherwise batches and commit
- * times would grow, and a caller of one durable turn would wait for thousands of others.
+ * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. While a commit is under
+ * way and the next batch is full, no turn runs. Otherwise batches and commit times would grow, and a caller of
+ * one durable turn would wait for thousands of others.
+ *
+ * Outcomes: a turn that writes nothing but lines about how calls ended is like one that only read. Its lines
+ * join the next batch, and make one of their own after 5 ms. So a call waits for the disk once, before it
+ * leaves, and not again before its answer. A crash may lose such a line, and only such a line.
  *
  * After output commit in Strom and Yemini, Optimistic Recovery in Distributed Systems (1985).
  */
 import type { Barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
 import { fenced, fencedOr } from '../core/faults.ts';
-import type { LedgerEntry } from '../core/ledger-entry.ts';
+import { isOutcome, type LedgerEntry } from '../core/ledger-entry.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
@@ -92,6 +96,8 @@ export type Commit = (writes: Writes, done: (error: unknown) => void) => void;
 interface CommitPowers {
   readonly commit: Commit;
   tick(): number;
+  /** Calls `then` once, after `ms` or a little later. */
+  after(ms: number, then: () => void): void;
   /** A commit has ended. Turns that waited because a batch was full may run. */
   room(): void;
   /** Returns the error if these lines cannot be committed now because the disk is full. */
@@ -103,6 +109,11 @@ interface CommitPowers {
   lost(why: CapError, keys: ReadonlySet<string>): boolean;
 }
 
+function addLines(batch: Batch, lines: readonly LedgerEntry[]): void {
+  for (const line of lines) batch.text += line.args?.bytes.length ?? 0;
+  batch.lines.push(...lines);
+}
+
 const isFull = ({ turns, text }: Batch): boolean => turns >= mostTurns || text >= mostText;
 
 export class OutputCommit {
@@ -110,6 +121,9 @@ export class OutputCommit {
   #numbers = 0;
   #open: Batch | undefined;
   #openedAt = 0;
+  /** Lines about how calls ended, which no batch has yet. */
+  #outcomes: LedgerEntry[] = [];
+  #flushes = false;
   #committing: Batch | undefined;
   #why: CapError | undefined;
 
@@ -126,21 +140,53 @@ export class OutputCommit {
     lines: readonly LedgerEntry[],
     taken?: string,
   ): Batch | undefined {
-    const writes = (cells !== undefined && cells.size > 0) || lines.length > 0 || taken !== undefined;
-    if (!writes) return this.newest();
+    const changes = (cells !== undefined && cells.size > 0) || taken !== undefined;
+    if (!changes && lines.length === 0) return this.newest();
     const refused = this.refuses(lines);
     if (refused !== undefined) return this.#never(refused);
+    if (!changes && lines.every(isOutcome)) return this.#later(lines);
     const batch = this.#batch();
     batch.turns += 1;
     for (const [key, value] of cells ?? []) {
       batch.cells.set(key, value);
       batch.text += key.length + (value?.length ?? 0);
     }
-    for (const line of lines) batch.text += line.args?.bytes.length ?? 0;
     // Sent and consumed in one batch: the disk need not see it, since each message key is used once.
     if (taken !== undefined && !batch.cells.delete(taken)) batch.cells.set(taken, undefined);
-    batch.lines.push(...lines);
+    addLines(batch, lines);
     return batch;
+  }
+
+  /** Takes lines about how calls ended. Returns what was not durable before them. */
+  #later(lines: readonly LedgerEntry[]): Batch | undefined {
+    const before = this.newest();
+    if (this.#open === undefined) {
+      this.#outcomes.push(...lines);
+      if (!this.#flushes) this.#ground.after(longestMs, () => this.#flush());
+      this.#flushes = true;
+    } else {
+      this.#open.turns += 1;
+      addLines(this.#open, lines);
+    }
+    return before;
+  }
+
+  /** Adds a line of its own. Resolves when it is durable, and at once if it only says how a call ended. */
+  async line(line: LedgerEntry): Promise<void> {
+    const batch = this.turn(undefined, [line]);
+    if (!isOutcome(line) || batch?.lost !== undefined) await this.durable(batch);
+  }
+
+  #flush(): void {
+    this.#flushes = false;
+    this.#batchOutcomes();
+    this.afterTurn(true);
+  }
+
+  /** Puts the outcomes that wait into a batch. */
+  #batchOutcomes(): void {
+    if (this.#why !== undefined) this.#outcomes = [];
+    if (this.#outcomes.length > 0) this.#batch();
   }
 
   /** Returns the error if these lines cannot be committed now; otherwise undefined. */
@@ -193,6 +239,7 @@ export class OutputCommit {
 
   /** Resolves when every turn before now is durable. */
   settled(): Promise<void> {
+    this.#batchOutcomes();
     const newest = this.newest();
     if (newest === undefined && this.#why !== undefined) return Promise.reject(this.#why);
     return this.durable(newest);
@@ -210,6 +257,8 @@ export class OutputCommit {
     if (this.#open === undefined) {
       this.#open = this.#make();
       this.#openedAt = this.#ground.tick();
+      addLines(this.#open, this.#outcomes);
+      this.#outcomes = [];
     }
     return this.#open;
   }

@@ -5,9 +5,9 @@ import { sha256 } from '../drivers/hash.ts';
 import type { Head, StoredArgs } from '../store/records.ts';
 import type { Doubt } from '../store/rows.ts';
 import { CHECKPOINT_LINES } from './chain.ts';
-import { commitment } from './commitment.ts';
 import type { FoundCut } from './dropped.ts';
-import { CRC_TAIL, crcTail, MAX_LINE_BYTES } from './line.ts';
+import { CallEnds } from './ends.ts';
+import { CRC_TAIL, commitment, crcTail, MAX_LINE_BYTES } from './line.ts';
 import { type Checkpoint, keyText, noteReader, parseKey, rootText } from './note.ts';
 import { Tree } from './tree.ts';
 import type { LedgerVerdict, VerifyOptions } from './verdict.ts';
@@ -27,6 +27,8 @@ export class LedgerCheck {
   /** The largest number of lines that an anchor covers. */
   #furthest: number;
   #checkpoints = 0;
+  readonly #ends = new CallEnds();
+  #unended = 0;
   /** The line of the last checkpoint. */
   #checked = 0;
   #last: { readonly note: string; readonly size: number } | undefined;
@@ -52,6 +54,7 @@ export class LedgerCheck {
     this.#hash = sha256(bytes);
     this.#tree.add(bytes);
     this.#count += 1;
+    this.#unended += this.#ends.take(line.fields).length;
     if (this.#count === cut?.line && this.#hash !== cut.hash)
       return this.#verdict(this.#count, 'it was changed while it was read');
     return this.#unlikeAnchor();
@@ -167,6 +170,7 @@ export class LedgerCheck {
     return {
       checkpoints: this.#checkpoints,
       signed: this.#last?.size ?? 0,
+      ...(this.#unended === 0 ? {} : { unended: this.#unended }),
       ...(cut !== undefined && this.#isSigned()
         ? { dropped: { to: cut.to, by: cut.by, t: cut.t, line: cut.line } }
         : {}),

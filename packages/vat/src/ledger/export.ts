@@ -70,6 +70,7 @@ async function* walk(
     }),
   ];
   try {
+    await engine.settled();
     while (!stopped.now) {
       const last = rest !== undefined;
       const page = rest ?? engine.lines(next, PAGE);

@@ -16,7 +16,7 @@
  */
 import { CapError } from '../core/errors.ts';
 import { crc, sha256 } from '../drivers/hash.ts';
-import type { LedgerLine } from '../store/records.ts';
+import type { Args, LedgerLine } from '../store/records.ts';
 import { blot, MARK } from './blot.ts';
 import { KINDS, type LineKind } from './kinds.ts';
 
@@ -38,6 +38,17 @@ interface LineParts {
 }
 
 const encoder = new TextEncoder();
+
+/**
+ * The commitment of a line to the arguments beside it: SHA-256 of salt and text, as base64url. Without the salt, nobody
+ * can find a short value by trying.
+ */
+export function commitment({ salt, bytes }: Args): string {
+  const salted = new Uint8Array(salt.length + bytes.length);
+  salted.set(salt);
+  salted.set(bytes, salt.length);
+  return sha256(salted);
+}
 
 export function makeLine(parts: LineParts): LedgerLine {
   const { seq, kind, prev } = parts;

@@ -2,8 +2,7 @@
 import { CapError } from '../core/errors.ts';
 import { engineOf, type Store } from '../store/store.ts';
 import { ledgerOf } from './chain.ts';
-import { commitment } from './commitment.ts';
-import type { Fields } from './line.ts';
+import { commitment, type Fields } from './line.ts';
 
 /**
  * Returns the arguments of line `seq` as JSON text (docs/ledger.md), and undefined if none are stored.

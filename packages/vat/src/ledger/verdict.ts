@@ -18,6 +18,8 @@ export interface LedgerVerdict {
   readonly signed: number;
   /** Lines 2 to `to` were dropped. Line `line` records it, and the host has signed that line. */
   readonly dropped?: { readonly to: number; readonly by: string; readonly t: number; readonly line: number };
+  /** Count of calls of audited grants whose end is not recorded, because the host ended first; absent if none. */
+  readonly unended?: number;
   /** Only of a store: it was found put back at this opening, and how this is known (`Era`). */
   readonly putBack?: NonNullable<Era['why']>;
   /** The last of these checkpoints, as text. Kept elsewhere, it is an anchor. */

@@ -102,6 +102,7 @@ const numberOf = (bytes: Uint8Array): number => Number(fieldsOf(bytes)['seq'] ??
 
 async function verifyStore(store: Store, options: VerifyOptions): Promise<LedgerVerdict> {
   const engine = engineOf(store);
+  await engine.settled();
   for (;;) {
     const before = drops(engine);
     const verdict = await verifyOnce(engine, options);

@@ -58,6 +58,10 @@ export interface StoreEngine {
   args(from: number, to: number): readonly StoredArgs[];
   /** Signs for this store. */
   readonly signer: Signer;
+  /** `settle` writes what the vats on this store hold back: lines about how calls ended. */
+  heldBackBy(settle: () => Promise<void>): void;
+  /** Resolves when all that happened before now is on disk, or cannot come there. */
+  settled(): Promise<void>;
   /** Removes deleted data from every file of the store. */
   scrub(): void;
   /** Adds a listener that is called after each commit with writes. Returns a function that removes it. */
@@ -92,6 +96,7 @@ class Engine implements StoreEngine {
   /** Results of commits that were requested before the last `reopen` say nothing about the disk now. */
   #openings = 0;
   #stamp: (() => Cell) | undefined;
+  #settleVats: (() => Promise<void>) | undefined;
   readonly #closingListeners = new Set<() => void>();
   readonly #commitListeners = new Set<() => void>();
   readonly #closeListeners = new Set<() => void>();
@@ -197,6 +202,14 @@ class Engine implements StoreEngine {
       this.#head = this.#durable;
     }
     return unwritten();
+  }
+
+  heldBackBy(settle: () => Promise<void>): void {
+    this.#settleVats = settle;
+  }
+
+  async settled(): Promise<void> {
+    await this.#settleVats?.().catch(() => {});
   }
 
   makeRoom(then: () => void): void {

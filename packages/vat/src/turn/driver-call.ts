@@ -28,7 +28,8 @@ export interface DriverCall {
   watch(): Watch;
   /**
    * Writes the outcome of the call to the ledger of the vats that hold the grants. Without a grant it does
-   * nothing.
+   * nothing. Resolves when the line is on disk; a line of the kind `result` is there at most 5 ms later, and is
+   * not waited for.
    */
   tell(kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]): Promise<void>;
 }

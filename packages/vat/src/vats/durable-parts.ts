@@ -27,6 +27,7 @@ interface DurableVats {
   ledger(): Ledger | undefined;
   through(commit: Commit): Commit;
   tick(): number;
+  after(ms: number, then: () => void): void;
   /** The next batch has room for turns again. */
   room(): void;
   /** The error for a turn with these lines while the disk is full. */
@@ -56,10 +57,12 @@ export function openDurable(
   const outputCommit = new OutputCommit({
     commit: vats.through(commit),
     tick: () => vats.tick(),
+    after: (ms, then) => vats.after(ms, then),
     room: () => vats.room(),
     refuses: (lines) => (engine.full ? vats.refuses(lines) : undefined),
     lost: (why, keys) => vats.lost(why, keys),
   });
+  engine.heldBackBy(() => outputCommit.settled());
   const objectStore: ObjectStore = new ObjectStore(
     readInTurns(engine),
     outputCommit,

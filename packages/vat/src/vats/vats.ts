@@ -119,6 +119,7 @@ class LiveVats implements Vats {
         ledger: () => this.#ledger,
         through,
         tick: () => clock.tick(),
+        after: (ms, then) => void clock.after(ms, then),
         room: () => this.#scheduler.goOn(),
         refuses: (lines) => this.#refuses(lines),
         lost: (why, keys) => this.#lose(why, keys),
@@ -146,7 +147,7 @@ class LiveVats implements Vats {
     this.#causes.ledger = async (line) => {
       const commit = this.#outputCommit;
       if (commit === undefined) this.#ledger?.write([line as KnownLedgerEntry]);
-      else await commit.durable(commit.turn(new Map(), [line]));
+      else await commit.line(line);
     };
     const delivery = this.#delivery(observe);
     this.#scheduler = new Scheduler(
@@ -208,9 +209,8 @@ class LiveVats implements Vats {
   }
 
   /**
-   * Handles a failed commit: no turn that wrote one of `keys` ever happened. Reads from disk what those turns
-   * changed, and sends the messages they consumed again. Everything that was durable before continues as if
-   * those turns had not run.
+   * Handles a failed commit: no turn that wrote one of `keys` ever happened. Reads from disk what those turns changed,
+   * and sends the messages they consumed again. What was durable before continues as if they had not run.
    */
   #lose(why: CapError, keys: ReadonlySet<string>): boolean {
     const engine = this.#engine;
@@ -280,8 +280,7 @@ class LiveVats implements Vats {
     const known = this.#vats.get(name);
     if (known?.claimed === true) return known;
     if (known === undefined && this.#closed !== undefined) throw this.#closed;
-    // Restored messages are queued under this account. Keep it, so that new messages of the program come
-    // after them.
+    // Restored messages are queued under this account. New ones of the program come after them.
     if (meter === undefined && known !== undefined && !this.#meters.has(name)) this.#meters.set(name, known.account);
     const account = meter ?? this.meter(name);
     if (!(account instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
@@ -377,6 +376,7 @@ class LiveVats implements Vats {
     await this.#sweep?.catch(() => {});
     await this.#outputCommit?.settled().catch(() => {});
     await this.#causes.cutAll(new CapError('unavailable', 'the host is closing: try again when it is back'));
+    await this.#outputCommit?.settled().catch(() => {}); // the lines of the calls that were cut
     this.#ledger?.close();
     await Promise.all(this.#checkpointsUnderWay);
     this.#stopLogging();

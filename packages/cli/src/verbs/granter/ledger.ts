@@ -16,12 +16,15 @@ export const ledger: Verb = {
     ...REACH,
   ],
   examples: ['hob ledger', 'hob ledger --grant G3', 'hob ledger --why E91', 'hob ledger show --follow'],
-  json: '{ seq: number, k: string, [field]: unknown }, one line for each, as it is in the ledger (docs/ledger.md)',
+  json:
+    '{ seq: number, k: string, [field]: unknown }, one line for each, as it is in the ledger (docs/ledger.md).\n' +
+    '  With --why, unended: true stands beside a call whose end is not recorded',
   codes: { 1: 'no host serves the state, or there is no such line' },
   hardened: true,
   isUsual: true,
   async run(given, { line, json }) {
     const { linesOf } = await import('@hob/host/programs');
+    const { CallEnds } = await import('@hob/vat/store');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
     const { isOfGrant, isOfSession, lineText, linesBehind } = await import('../../daemon/ledger-line.ts');
@@ -38,11 +41,20 @@ export const ledger: Verb = {
       };
       if (why !== undefined) {
         const all: Line[] = [];
-        for await (const text of linesOf(granter)) all.push(JSON.parse(text) as Line);
-        const found = linesBehind(all, lineNumber(why));
+        const ends = new CallEnds();
+        const unended = new Set<number>();
+        for await (const text of linesOf(granter)) {
+          const each = JSON.parse(text) as Line;
+          all.push(each);
+          for (const seq of ends.take(each)) unended.add(seq);
+        }
+        const asked = lineNumber(why);
+        const found = linesBehind(all, asked);
         if (found === undefined)
           throw new Mistake(`there is no line ${why} of your sessions: hob ledger show lists them`);
-        for (const each of found) show(each);
+        for (const each of found) show(unended.has(each.seq) ? { ...each, unended: true } : each);
+        if (unended.has(asked))
+          line('end not recorded: the host ended before this call, or before the line was on disk');
         return 0;
       }
       const g = grant === undefined ? undefined : (await grantNamed(granter, grant)).id;
