@@ -154,4 +154,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/vat/src/ledger/ends.test.ts'],
   },
+  {
+    name: 'ledger-salt-again',
+    breaks: 'lines share a salt, and who reads the ledger sees which calls had the same arguments',
+    file: 'packages/vat/src/ledger/chain.ts',
+    find: 'this.#salts = this.#salts.subarray(SALT);',
+    replace: '',
+    tests: ['packages/vat/src/ledger/arguments.test.ts'],
+  },
 ];

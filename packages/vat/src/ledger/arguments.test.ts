@@ -194,6 +194,16 @@ describe('kept beside the line', () => {
     });
   }
 
+  test('no two lines share a salt, so nobody sees that two calls had the same arguments', async () => {
+    const { store, vats } = await open();
+    await vats.vat('v').turn(() => {
+      for (let n = 0; n < 200; n += 1) ledgerLine('call', { grant: 'g1' }, ['said']);
+    });
+    const told = (await linesOf(store)).slice(1);
+    expect(new Set(told.map(({ args }) => args)).size).toBe(200);
+    expect(new Set(engineOf(store).args(2, 201).map(({ salt }) => salt.join())).size).toBe(200);
+  });
+
   test('a turn that fails leaves its lines with what they committed to', async () => {
     const { store, vats } = await open();
     const failing = vats.vat('v').turn(() => {
