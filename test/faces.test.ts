@@ -43,7 +43,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     checkJson defaultLimits CapTPStats BrowserSocket fromBrowserSocket fromChild PipeChannel pipeChannel fromWebSocket
     largestFrame chargeConnection ByteSink ByteSource iterate`),
   './store': words(`
-    CallEnds exportLedger isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
+    CallEnds exportLedger heldFile holdElsewhere isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
     verifyLedger restoreStore backup openStore Store`),
   './engine': words(`
     newKey Signer signerFrom lineHash CommitOutcome Disk OpenedStore Query Write Reached Sentinel StorePlace sentinelOf

@@ -539,6 +539,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Date', 'node:fs', 'node:os'],
     why: 'reads manifests of several layers, and looks whether their roots are there and hold a manifest',
   },
+  'packages/cli/src/drivers/store-file.ts': {
+    powers: ['node:fs'],
+    why: 'reads the file that names the database of a state, and the authority of its certificate',
+  },
   'packages/cli/src/drivers/rules.ts': {
     powers: ['node:fs', 'node:os', 'process'],
     why: 'reads the files of rules that hob import names',

@@ -28,6 +28,7 @@ export const deepFiles: readonly string[] = [
   'packages/caps-net/src/net/clients.test.ts',
   'packages/caps-shell/src/steps.test.ts',
   'packages/cli/src/acp/acp.test.ts',
+  'packages/cli/src/daemon/postgres.test.ts',
   'packages/cli/src/daemon/at-rest.test.ts',
   'packages/cli/src/daemon/chats/chats.test.ts',
   'packages/cli/src/daemon/console.test.ts',
@@ -133,6 +134,7 @@ export const deepFiles: readonly string[] = [
 
 /** Over 3 s of processor time, their programs included: left out by `npm run check` alone. */
 export const slowFiles: readonly string[] = [
+  'packages/host/src/call-ends.test.ts',
   'examples/examples.test.ts',
   'packages/caps-fs/src/drivers/native.test.ts',
   'packages/caps-fs/src/escapes-fuzz.test.ts',

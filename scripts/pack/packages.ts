@@ -11,6 +11,8 @@ export interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  /** Packages that its user may install beside it. */
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 export interface Package {

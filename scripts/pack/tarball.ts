@@ -76,14 +76,17 @@ export function ownerFields(folder: string): object {
 
 function published({ folder, manifest }: Package, files: readonly string[], { all, optional }: Plan): object {
   const versions = new Map(all.map((one) => [one.manifest.name, one.manifest.version]));
-  const dependencies = Object.entries(manifest.dependencies ?? {}).map(([name, range]) => {
-    if (!range.startsWith('workspace:')) return [name, range];
-    const version = versions.get(name);
-    if (version === undefined) throw new Error(`${manifest.name} depends on ${name}, which is not packed`);
-    // A range, so that a user gets a corrected version of it without one of this package.
-    return [name, `^${version}`];
-  });
-  const { exports, bin } = manifest;
+  const ranges = (given: Readonly<Record<string, string>> = {}): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, range]) => {
+        if (!range.startsWith('workspace:')) return [name, range];
+        const version = versions.get(name);
+        if (version === undefined) throw new Error(`${manifest.name} depends on ${name}, which is not packed`);
+        // A range, so that a user gets a corrected version of it without one of this package.
+        return [name, `^${version}`];
+      }),
+    );
+  const { exports, bin, peerDependencies } = manifest;
   return {
     ...manifest,
     ...ownerFields(folder),
@@ -96,7 +99,8 @@ function published({ folder, manifest }: Package, files: readonly string[], { al
       ]),
     ),
     ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([name, file]) => [name, built(file, '.js')])) }),
-    dependencies: Object.fromEntries(dependencies),
+    dependencies: ranges(manifest.dependencies),
+    ...(peerDependencies && { peerDependencies: ranges(peerDependencies) }),
     ...(Object.keys(optional).length > 0 && { optionalDependencies: optional }),
     devDependencies: undefined,
     scripts: undefined,

@@ -1,10 +1,9 @@
 /**
  * A host: sessions, granters, offers and the door.
  *
- * Promise: a session starts with nothing and gets only what a granter that it names grants. An offer reaches
- * a session only through a forwarder with a deadline, and the revoker stays here. All state is in the store.
- * After a kill or a power cut a session is entered again with its secret, and finds its caps and what is left
- * of its grants.
+ * Promise: a session starts with nothing and gets only what a granter that it names grants. An offer reaches a session
+ * only through a forwarder with a deadline, and the revoker stays here. All state is in the store. After a kill or a
+ * power cut a session is entered again with its secret, and finds its caps and what is left of its grants.
  */
 import type { Guests } from '@hob/guest';
 import {
@@ -68,6 +67,7 @@ type Handlers = DoorHandlers<EnteredPeer>;
 type Given = Required<Pick<HostOptions, 'stateDir' | 'random' | 'clock' | 'graceMs' | 'requestMs'>>;
 interface HostParts extends Given {
   readonly store: Store;
+  readonly letGo: () => void;
   readonly vats: Vats;
   readonly vat: Vat;
   readonly hostState: Far<HostState>;
@@ -79,6 +79,7 @@ export class LiveHost implements Host {
   readonly #stateDir: string;
   readonly #observe: HostOptions['observe'];
   readonly #store: Store;
+  readonly #letGo: () => void;
   readonly #vat: Vat;
   readonly #hostState: HostState;
   readonly #random: (bytes: number) => Uint8Array;
@@ -98,10 +99,11 @@ export class LiveHost implements Host {
   #stopListening: () => void = () => {};
   #closing = false;
 
-  constructor({ stateDir, store, vats, vat, hostState, random, clock, graceMs, requestMs, observe }: HostParts) {
+  constructor(parts: HostParts) {
+    const { stateDir, store, letGo, vats, vat, hostState, random, clock, graceMs, requestMs, observe } = parts;
     this.#stateDir = stateDir;
     this.#observe = observe;
-    this.#store = store;
+    [this.#store, this.#letGo] = [store, letGo];
     this.vats = vats;
     this.#vat = vat;
     this.#hostState = hostState as unknown as HostState;
@@ -344,6 +346,7 @@ export class LiveHost implements Host {
     await this.#offers.close();
     await this.vats.close();
     await this.#store.close();
+    this.#letGo();
   }
 
   readonly [Symbol.asyncDispose]: Host['close'] = () => this.close();

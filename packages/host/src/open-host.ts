@@ -6,7 +6,7 @@ import { guardCalls } from '@hob/revocable';
 import { CapError, openStore, openVats, type Store, systemClock, systemRandom, type Vats } from '@hob/vat';
 import { base32, type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { definitions } from './definitions.ts';
-import { noteStore, openStateDir } from './drivers/state-dir.ts';
+import { holdPlace, openStateDir } from './drivers/state-dir.ts';
 import { type CallFirewall, guardCall } from './firewall.ts';
 import { pendingStop } from './granters/stop.ts';
 import { hookPowers } from './hooks-driver.ts';
@@ -49,7 +49,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
     throw new CapError('invalid', 'graceMs is a number of ms, 24 days at the most');
   if (!(typeof requestMs === 'number' && requestMs > 0 && requestMs <= longestTimer))
     throw new CapError('invalid', 'requestMs is a number of ms above 0, 24 days at the most');
-  const store = await storeOf(options);
+  const { store, letGo } = await storeOf(options);
   let vats: Vats | undefined;
   try {
     const all = new Set([...definitions, ...(options.definitions ?? [])]);
@@ -76,28 +76,46 @@ export async function openHost(given: HostOptions): Promise<Host> {
     });
     const vat = vats.vat('host');
     const hostState = await vat.root('house', () => HostStateActor({}));
-    const host = new LiveHost({ stateDir, store, vats, vat, hostState, random, clock, graceMs, requestMs, observe });
+    const host = new LiveHost({
+      stateDir,
+      store,
+      letGo,
+      vats,
+      vat,
+      hostState,
+      random,
+      clock,
+      graceMs,
+      requestMs,
+      observe,
+    });
     await host.start(options);
     return host;
   } catch (error) {
     await vats?.close();
     await store.close();
+    letGo();
     throw error;
   }
 }
 
-/** The store that the program gives, or the one in the folder of the state. */
-async function storeOf({ stateDir, store, sentinel }: HostOptions): Promise<Store> {
+/** The store that the program gives, or the one in the folder of the state. `letGo` after it is closed. */
+async function storeOf({
+  stateDir,
+  store,
+  sentinel,
+}: HostOptions): Promise<{ readonly store: Store; readonly letGo: () => void }> {
+  let letGo: () => void;
   try {
     if (store !== undefined && sentinel !== undefined)
       throw new CapError('invalid', 'the sentinel of a store is named where that store is opened: leave it out here');
     openStateDir(stateDir);
-    noteStore(stateDir, store !== undefined);
+    letGo = holdPlace(stateDir, store !== undefined);
   } catch (error) {
     await store?.close();
     throw error;
   }
-  return store ?? (await openStore({ path: stateDir, sentinel }));
+  return { store: store ?? (await openStore({ path: stateDir, sentinel })), letGo };
 }
 
 /** Those that the code of a host relies on most. `lockdown()` freezes them all at once. */

@@ -32,6 +32,8 @@ const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
 /** A host whose session has ended may come back within this time. */
 const LINGER_MS = 500;
+/** How often a standby looks while the other host renews its lease. */
+const STANDBY_MS = 250;
 const LONG_MS = 3_600_000;
 
 const silent = (): CapError =>
@@ -61,7 +63,7 @@ function told(error: unknown): CapError {
     : new CapError('unavailable', `the database server refused a statement (${error.state}): look into its log`);
 }
 
-/** Waits for the end of a lease that nobody renews, for the time of our own and a second. */
+/** Waits for the end of a lease that nobody renews, for the time of our own and a second. A standby waits for any. */
 async function claim(
   powers: Powers,
   connection: Connection,
@@ -75,10 +77,11 @@ async function claim(
     const takesFree = freeSince !== undefined && now - freeSince >= LINGER_MS;
     const opened = await open(connection, options, { before, takesFree });
     if (!(opened instanceof Held)) return opened;
-    if ((until !== undefined && opened.until !== until) || now > latest) throw opened.error;
+    const isRenewed = until !== undefined && opened.until !== until;
+    if ((isRenewed || now > latest) && options.standby !== true) throw opened.error;
     until = opened.until;
     freeSince = opened.isFree ? (freeSince ?? now) : undefined;
-    await powers.sleep(RETRY_MS);
+    await powers.sleep(isRenewed && !opened.isFree ? STANDBY_MS : RETRY_MS);
   }
 }
 

@@ -28,6 +28,8 @@ export interface OpeningOptions {
   readonly schema: string;
   /** How long an opening that nobody hears of keeps the store, in ms. */
   readonly leaseMs: number;
+  /** Waits for as long as another host has the store. */
+  readonly standby?: boolean;
   readonly sentinel: Sentinel | undefined;
   /** Nothing is written, and somebody else may have the store. */
   readonly look: boolean;

@@ -30,6 +30,8 @@ export interface PostgresStoreOptions {
   readonly look?: boolean;
   /** How long a host that nobody hears of keeps the store, in ms. Default: 10,000. */
   readonly leaseMs?: number;
+  /** Waits for as long as another host has the store, and then takes it. Default: an error, once that is sure. */
+  readonly standby?: boolean;
 }
 
 /**
@@ -45,15 +47,16 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
     sentinel,
     look = false,
     leaseMs = 10_000,
+    standby = false,
   } = takeOptions(given, 'postgresStore', {
-    ...{ url: true, password: true, ca: true, schema: true, sentinel: true, look: true, leaseMs: true },
+    ...{ url: true, password: true, ca: true, schema: true, sentinel: true, look: true, leaseMs: true, standby: true },
   });
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith('pg_'))
     throw new CapError('invalid', 'schema is a name of small letters, digits and _, and does not begin with pg_');
   if (!(Number.isInteger(leaseMs) && leaseMs >= 1000 && leaseMs <= 3_600_000))
     throw new CapError('invalid', 'leaseMs is a number of ms, from 1000 to an hour');
   const server = serverAt(url, { ...(password !== undefined && { password }), ...(ca !== undefined && { ca }) });
-  const parts: Given = { server, sentinel, options: { schema, leaseMs, look } };
+  const parts: Given = { server, sentinel, options: { schema, leaseMs, look, standby } };
   const thread = await startThread(STORE_THREAD, parts);
   return storeOn(await diskIn(thread, () => signerFrom(thread.ask('key') as string)));
 }

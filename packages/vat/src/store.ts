@@ -7,5 +7,5 @@ export { type Retained, retainLedger } from './ledger/retain.ts';
 export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
 export { restoreStore } from './store/drivers/backup.ts';
 export { draftOf, processMark, removeDrafts, removeLeft } from './store/drivers/drafts.ts';
-export { isStoreHeld } from './store/drivers/sqlite.ts';
+export { heldFile, holdElsewhere, isStoreHeld } from './store/drivers/sqlite.ts';
 export { backup, openStore, type Store } from './store/store.ts';

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { type Given, textOf } from '../line/verb.ts';
 import type { UsualPlaces } from './layers.ts';
+import { type NamedStore, storeOf } from './store-file.ts';
 
 /** The state that a verb works on: the one that is named, that of `$HOB_STATE`, or the usual one. */
 export function stateOf(given: Given): string {
@@ -12,10 +13,15 @@ export function stateOf(given: Given): string {
   return named === undefined ? join(home('XDG_STATE_HOME', '.local/state'), 'hob', 'state') : resolve(named);
 }
 
-/** A state that nobody serves, and the folder of its sentinel if a person named it. */
-export function restOf(given: Given): { readonly state: string; readonly sentinel?: string } {
+/** A state that nobody serves, and what a person said about its place. */
+export function restOf(given: Given): {
+  readonly state: string;
+  readonly sentinel?: string;
+  readonly open?: NamedStore['open'] | undefined;
+} {
   const sentinel = textOf(given, 'sentinel');
-  return { state: stateOf(given), ...(sentinel === undefined ? {} : { sentinel: resolve(sentinel) }) };
+  const rest = { state: stateOf(given), open: storeOf(given)?.open };
+  return sentinel === undefined ? rest : { ...rest, sentinel: resolve(sentinel) };
 }
 
 /** The folder of the runs of agent hosts. No root of a manifest contains the state, lies in it or is it. */

@@ -19,6 +19,11 @@ export const SENTINEL: VerbOption = {
   flags: '--sentinel <dir>',
   about: 'where the sentinel of the state is (default: hob/sentinels in $XDG_STATE_HOME, or in ~/.local/state)',
 };
+/** Where the store is, if not in the folder of the state. */
+export const STORE: VerbOption = {
+  flags: '--store <file>',
+  about: 'the state is in a PostgreSQL database, which this private file names (url, password, ca, schema, lease)',
+};
 /** How `hob serve` tells people about requests. */
 export const TELLING: readonly VerbOption[] = [
   { flags: '--notify', about: 'shows each request on the desktop, with notify-send or osascript' },

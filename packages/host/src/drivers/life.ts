@@ -8,7 +8,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CapError } from '@hob/vat';
-import { isStoreHeld } from '@hob/vat/store';
+import { heldFile, isStoreHeld } from '@hob/vat/store';
 import { readAddress, readStopOrder, removeAddress } from './state-dir.ts';
 
 /** The part of a host that ends it. */
@@ -86,7 +86,7 @@ function surelyHolds(pid: number, stateDir: string): boolean {
 /** The kernel's table of locks names the processes of other users, too. */
 function lockedBy(stateDir: string): number | undefined {
   try {
-    const { ino } = statSync(join(stateDir, 'store.db'), { bigint: true });
+    const { ino } = statSync(heldFile(stateDir) ?? '', { bigint: true });
     const lock = readFileSync('/proc/locks', 'utf8')
       .split('\n')
       .map((line) => line.trim().split(/\s+/))
@@ -111,7 +111,7 @@ function look(pid: number, stateDir: string): 'free' | 'holds' | 'ending' {
   let store: string;
   let open: readonly string[];
   try {
-    store = identity(join(stateDir, 'store.db'));
+    store = identity(heldFile(stateDir) ?? join(stateDir, 'store.db'));
     open = readdirSync(`/proc/${pid}/fd`);
   } catch (error) {
     // The process has ended meanwhile, or the store is gone. Nobody but root may look into one that is ending, or has

@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CapError } from '@hob/vat';
+import { heldFile, holdElsewhere } from '@hob/vat/store';
 
 /**
  * Makes the folder if it is missing, and lets only its owner read it. A folder that holds other things is
@@ -31,7 +32,7 @@ export function openStateDir(path: string): void {
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);
   }
-  if (found.length > 0 && !found.includes('store.db') && !found.includes(ELSEWHERE))
+  if (found.length > 0 && !isState(path))
     throw new CapError(
       'invalid',
       'the folder for the state holds other files: give an empty or a new one with --state',
@@ -44,24 +45,24 @@ export function openStateDir(path: string): void {
   }
 }
 
-/** In the folder of a state whose store lies in a database. */
-const ELSEWHERE = 'store.elsewhere';
-
 /**
  * Keeps a host from beginning anew beside its store: a folder has a store of its own, or a note that it lies elsewhere.
- * Errors: `invalid` for the other of the two.
+ * That note is held as a store would be, until the function that it returns is called. Errors: `invalid` for the other
+ * of the two, `unavailable` (another process holds the folder).
  */
-export function noteStore(path: string, elsewhere: boolean): void {
-  const isNoted = isThere(join(path, ELSEWHERE));
-  if (isNoted && !elsewhere)
-    throw new CapError('invalid', 'the store of this state lies in a database: open the host with that store');
-  if (!elsewhere || isNoted) return;
-  if (isState(path))
+export function holdPlace(path: string, elsewhere: boolean): () => void {
+  if (!elsewhere && isElsewhere(path))
+    throw new CapError(
+      'invalid',
+      'the store of this state lies in a database: open the host with that store (--store)',
+    );
+  if (!elsewhere) return () => {};
+  if (isState(path) && !isElsewhere(path))
     throw new CapError(
       'invalid',
       'this folder has a store of its own: give an empty or a new one for a store elsewhere',
     );
-  writeFileSync(join(path, ELSEWHERE), '', { mode: 0o600 });
+  return holdElsewhere(path);
 }
 
 /** One folder after the other: Node's `recursive` never returns where a folder cannot be made at all, as in /proc. */
@@ -102,8 +103,19 @@ function isThere(path: string): boolean {
 const unreadable = (): CapError =>
   new CapError('unavailable', 'the folder of the state cannot be read: check its disk, and that you may read it');
 
-/** Whether there is a state in it. */
-export const isState = (stateDir: string): boolean => isThere(join(stateDir, 'store.db'));
+/** Whether there is a state in it, also one whose store lies elsewhere. */
+export const isState = (stateDir: string): boolean => fileOf(stateDir) !== undefined;
+
+/** Whether the store of this state lies in a database. */
+export const isElsewhere = (stateDir: string): boolean => fileOf(stateDir) === join(stateDir, 'store.elsewhere');
+
+function fileOf(stateDir: string): string | undefined {
+  try {
+    return heldFile(stateDir);
+  } catch {
+    throw unreadable();
+  }
+}
 
 /**
  * Orders that every grant here is revoked. It is durable on return, so the next host on this state does it

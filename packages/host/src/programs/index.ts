@@ -6,7 +6,7 @@ export { checkPrivateFolder, granterSocket, openPrivateFolder } from '../drivers
 export { askSecret, atTerminal, confirm } from '../drivers/prompt.ts';
 export { checkRoot } from '../drivers/roots.ts';
 export { openSecretFile } from '../drivers/secrets.ts';
-export { isState, makeFolder, openStateDir, readAddress, readStopOrder } from '../drivers/state-dir.ts';
+export { isElsewhere, isState, makeFolder, openStateDir, readAddress, readStopOrder } from '../drivers/state-dir.ts';
 export { numberOf, numberOfSession } from '../state/order.ts';
 export { type Approval, approvalText, approve, type Confirm, type Out, refuse } from './commands.ts';
 export { endOf } from './end-of.ts';

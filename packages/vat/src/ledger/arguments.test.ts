@@ -201,7 +201,13 @@ describe('kept beside the line', () => {
     });
     const told = (await linesOf(store)).slice(1);
     expect(new Set(told.map(({ args }) => args)).size).toBe(200);
-    expect(new Set(engineOf(store).args(2, 201).map(({ salt }) => salt.join())).size).toBe(200);
+    expect(
+      new Set(
+        engineOf(store)
+          .args(2, 201)
+          .map(({ salt }) => salt.join()),
+      ).size,
+    ).toBe(200);
   });
 
   test('a turn that fails leaves its lines with what they committed to', async () => {

@@ -1,9 +1,8 @@
 /** The lines of a ledger: of the host that serves a state, of a state that nobody serves, or of an exported file. */
 import { readFileSync } from 'node:fs';
-import { holderOf, isState, linesOf } from '@hob/host/programs';
-import { E, exportLedger, verifyLedger } from '@hob/vat';
-import { openStore } from '@hob/vat/store';
-import { stateOf } from '../../drivers/places.ts';
+import { exportAtRest, holderOf, isState, linesOf } from '@hob/host/programs';
+import { E, verifyLedger } from '@hob/vat';
+import { restOf, stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { Served } from '../daemon.ts';
@@ -26,14 +25,9 @@ export async function readLedger(given: Given, file: string | undefined): Promis
     return { lines: texts.filter((text) => text !== '').map(lineIn) };
   }
   const state = stateOf(given);
-  if (isState(state) && holderOf(state) === 'nobody') {
-    const store = await openStore({ path: state, look: true });
-    try {
-      return { lines: await all(exportLedger(store)) };
-    } finally {
-      await store.close();
-    }
-  }
+  const rest = restOf(given);
+  if ((isState(state) || rest.open !== undefined) && holderOf(state) === 'nobody')
+    return { lines: await exportAtRest(rest, all) };
   return await withDaemon(given, async ({ granter, daemon }) => ({
     lines: await all(linesOf(granter)),
     served: { ...((await E(daemon).served()) as Served), file: (await E(daemon).status()).manifest },

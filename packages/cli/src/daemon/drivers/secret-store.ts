@@ -9,6 +9,7 @@ import { type KeptTexts, openHost, sentinelHome } from '@hob/host';
 import { granterSocket, holderOf, isState, openStateDir } from '@hob/host/programs';
 import { E } from '@hob/vat';
 import { stateOf } from '../../drivers/places.ts';
+import { storeOf } from '../../drivers/store-file.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { SecretStore } from '../custody.ts';
@@ -22,7 +23,8 @@ export async function withSecretStore<R>(
   { make = false }: { readonly make?: boolean } = {},
 ): Promise<R> {
   const state = stateOf(given);
-  if (!make && (!existsSync(state) || !isState(state)))
+  const named = storeOf(given);
+  if (!make && named === undefined && (!existsSync(state) || !isState(state)))
     throw new Mistake('there is no state of a host, and so no secret: hob secret set makes one, and --state names another'); // biome-ignore format: one line
   const holder = existsSync(state) ? holderOf(state) : 'nobody';
   if (holder !== 'nobody' && existsSync(granterSocket(state).path))
@@ -36,7 +38,9 @@ export async function withSecretStore<R>(
     throw new Mistake(`process ${holder.pid ?? '?'} has this state and is no hob serve: end it first`);
   openStateDir(state);
   const sentinel = sentinelHome();
-  await using host = await openHost({ stateDir: state, definitions, ...(sentinel === undefined ? {} : { sentinel }) });
+  const opened = sentinel === undefined ? {} : { sentinel };
+  const place = named === undefined ? opened : { store: await named.open(opened) };
+  await using host = await openHost({ stateDir: state, definitions, ...place });
   return await act({
     read: () => host.kept(),
     change: (change) => host.kept({ ...change, by: 'owner', surface: 'program' }),

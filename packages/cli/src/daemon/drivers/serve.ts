@@ -23,6 +23,7 @@ import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
 import { ownCode } from '../../drivers/own-code.ts';
 import { agentsFolder, hooksFolder, usualPlaces } from '../../drivers/places.ts';
+import type { NamedStore } from '../../drivers/store-file.ts';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { PlanSessions } from '../../plan/sessions.ts';
@@ -61,6 +62,10 @@ interface ServeChoice {
   readonly state: string;
   /** The folder of the sentinel. Undefined: the usual one. */
   readonly sentinel: string | undefined;
+  /** The database of the state. Undefined: its store is in its folder. */
+  readonly store: NamedStore | undefined;
+  /** Waits for as long as another host has that database. */
+  readonly standby: boolean;
   /** The file of the log. Undefined: the standard error. */
   readonly log: string | undefined;
   /** Where to listen on this machine. Undefined: any free port. */
@@ -80,17 +85,16 @@ function takeState(state: string): void {
 
 /** Serves until the process ends. Errors: `Mistake`, and those of a host. */
 export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
-  const { manifest, layers, state, log: logFile, port, say, tell, secretsKey } = choice;
+  const { manifest, layers, state, store, standby, log: logFile, port, say, tell, secretsKey } = choice;
   const read = readManifest(usualPlaces(manifest), layers);
   const { plan } = read;
   for (const line of [...read.warnings, ...hidesMore(plan)]) say(line);
   const sentinel = choice.sentinel ?? sentinelHome();
-  const beside = [sentinel, logFile, tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
-  const own = [...read.layers.map((layer) => layer.file), ...beside, ...keyFiles(secretsKey), ...ownCode()];
-  const roots = realRoots(plan, [state, ...own]);
+  const roots = realRoots(plan, [state, ...filesOf(choice, read, sentinel)]);
   await checkSandbox(plan);
   const { folder } = granterSocket(state);
   takeState(state);
+  if (standby) say('hob: it serves as soon as no other host has the store');
   const log = logFile === undefined ? standardError(say) : openLog(logFile, { now: () => Date.now() });
   const note = (line: string): void => log.write(line.replace(/^hob: /, ''));
   const told = openTelling(tell, note);
@@ -105,7 +109,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     suggest: async (granter) => suggest?.(granter),
     definitions,
     ...(firewall && { firewall }),
-    ...(sentinel && { sentinel }),
+    ...(store === undefined ? sentinel && { sentinel } : { store: await store.open({ sentinel, standby }) }),
     graceMs: GRACE_MS,
     blank: (text) => blank(text),
     observe: ({ id, error }) =>
@@ -158,6 +162,17 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await closed(host);
     throw error;
   }
+}
+
+/** What no root of a manifest may hold, besides the state: an agent could write it. */
+function filesOf(
+  { store, log, tell, secretsKey }: ServeChoice,
+  { layers, plan }: ReadManifest,
+  sentinel: string | undefined,
+): readonly string[] {
+  const named = [sentinel, store?.file, log, tell.webhookKeyFile, plan.ledger?.path];
+  const beside = named.filter((path) => path !== undefined);
+  return [...layers.map((layer) => layer.file), ...beside, ...keyFiles(secretsKey), ...ownCode()];
 }
 
 /** Errors: `Mistake`. */

@@ -1,5 +1,5 @@
 /** `hob ledger retain`: drops old lines. */
-import { SENTINEL, STATE } from '../../line/options.ts';
+import { SENTINEL, STATE, STORE } from '../../line/options.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob ledger retain` */
@@ -12,6 +12,7 @@ export const ledgerRetain: Verb = {
     { flags: '--by <name>', about: 'the name of the person, for the ledger (default: operator)' },
     STATE,
     SENTINEL,
+    STORE,
   ],
   examples: ['hob ledger export old.jsonl && hob ledger retain --days 90'],
   json: '{ said: string[] }',

@@ -1,5 +1,5 @@
 /** `hob ledger verify`: whether nobody changed the ledger. */
-import { REACH, SENTINEL } from '../../line/options.ts';
+import { REACH, SENTINEL, STORE } from '../../line/options.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
 
 /** As many checkpoints as one message takes. Those before them vouch for less. */
@@ -14,6 +14,7 @@ export const ledgerVerify: Verb = {
     { flags: '--against <file>', about: 'also checks each checkpoint in this file, which was kept elsewhere' },
     ...REACH,
     SENTINEL,
+    STORE,
   ],
   examples: ['hob ledger verify', 'hob ledger verify ledger.jsonl', 'hob ledger verify --against checkpoints.txt'],
   json:

@@ -14,7 +14,7 @@ export const backup: Verb = {
   codes: { 1: 'there is no state, another program has it, or the file is there already' },
   hardened: true,
   async run(given, { line, json }) {
-    const { granterSocket, holderOf, isState } = await import('@hob/host/programs');
+    const { granterSocket, holderOf, isElsewhere, isState } = await import('@hob/host/programs');
     const { backup: write, openStore } = await import('@hob/vat/store');
     const { E } = await import('@hob/vat');
     const { checkFree, takeCopy } = await import('../../daemon/drivers/copies.ts');
@@ -22,6 +22,8 @@ export const backup: Verb = {
     const { absolute, stateOf } = await import('../../drivers/places.ts');
     const state = stateOf(given);
     if (!isState(state)) throw new Mistake('there is no state of a host: name its folder with --state');
+    if (isElsewhere(state))
+      throw new Mistake('this state is in a database: back it up with pg_basebackup or pg_dump, as the README of @hob/store-postgres says'); // biome-ignore format: one line
     const file = absolute(given.operands[0] ?? '');
     const served = holderOf(state) !== 'nobody';
     if (served) {

@@ -1,7 +1,7 @@
 /** `hob serve`: serves the sessions of a manifest. */
 import { Mistake } from '../../line/mistake.ts';
-import { LAYERS, MANIFEST, SECRETS_KEY, SENTINEL, STATE, TELLING } from '../../line/options.ts';
-import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
+import { LAYERS, MANIFEST, SECRETS_KEY, SENTINEL, STATE, STORE, TELLING } from '../../line/options.ts';
+import { type Given, isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob serve` */
 export const serve: Verb = {
@@ -13,6 +13,8 @@ export const serve: Verb = {
     LAYERS,
     STATE,
     SENTINEL,
+    STORE,
+    { flags: '--standby', about: 'with --store: waits for as long as another host has the database, and then serves' },
     {
       flags: '--log <file>',
       about: 'where the log goes: rotated at 1 MiB, with 4 older files (default: the standard error)',
@@ -39,6 +41,7 @@ export const serve: Verb = {
   async run(given, { line, say, json }) {
     const { serve: start } = await import('../../daemon/drivers/serve.ts');
     const { absolute, secretsKeyOf, stateOf } = await import('../../drivers/places.ts');
+    const { storeOf } = await import('../../drivers/store-file.ts');
     const [log, webhook, keyFile, sentinel] = ['log', 'webhook', 'webhookKeyFile', 'sentinel'].map((name) => textOf(given, name)); // biome-ignore format: one line
     const tell = {
       notify: isGiven(given, 'notify'),
@@ -51,6 +54,8 @@ export const serve: Verb = {
       layers: listOf(given, 'layer'),
       state: stateOf(given),
       sentinel: sentinel === undefined ? undefined : absolute(sentinel),
+      store: storeOf(given),
+      standby: standbyOf(given),
       log: log === undefined ? undefined : absolute(log),
       port: portOf(textOf(given, 'port')),
       say,
@@ -69,6 +74,14 @@ export const serve: Verb = {
     return await new Promise<never>(() => {});
   },
 };
+
+/** Errors: `Mistake`. */
+function standbyOf(given: Given): boolean {
+  const standby = isGiven(given, 'standby');
+  if (standby && textOf(given, 'store') === undefined)
+    throw new Mistake('--standby waits for a database: it comes with --store FILE', 2);
+  return standby;
+}
 
 /** Errors: `Mistake`. */
 function portOf(text: string | undefined): number | undefined {

@@ -1,12 +1,12 @@
 /** `hob secret list`: the names of the secrets. */
-import { SECRETS_KEY, STATE } from '../../line/options.ts';
+import { SECRETS_KEY, STATE, STORE } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';
 
 /** `hob secret list` */
 export const secretList: Verb = {
   name: 'secret list',
   about: 'lists the names of the secrets, and whether their key is there. It shows no value and no length',
-  options: [SECRETS_KEY, STATE],
+  options: [SECRETS_KEY, STATE, STORE],
   examples: ['hob secret list'],
   json: '{ name: string, key: string, opens: boolean }[]',
   codes: { 1: 'the state or the key cannot be opened' },

@@ -1,5 +1,5 @@
 /** `hob secret remove`: removes a secret. */
-import { STATE } from '../../line/options.ts';
+import { STATE, STORE } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';
 
 /** `hob secret remove` */
@@ -7,7 +7,7 @@ export const secretRemove: Verb = {
   name: 'secret remove',
   operands: '<name>',
   about: 'removes a secret. It needs no key',
-  options: [STATE],
+  options: [STATE, STORE],
   examples: ['hob secret remove GH_TOKEN'],
   json: '{ removed: string }',
   codes: { 1: 'there is no such secret, or the state cannot be opened' },

@@ -1,12 +1,12 @@
 /** `hob secret rotate`: another key for all secrets. */
-import { SECRETS_KEY, STATE } from '../../line/options.ts';
+import { SECRETS_KEY, STATE, STORE } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';
 
 /** `hob secret rotate` */
 export const secretRotate: Verb = {
   name: 'secret rotate',
   about: 'puts all secrets under a new key, and removes the old key. The values stay',
-  options: [SECRETS_KEY, STATE],
+  options: [SECRETS_KEY, STATE, STORE],
   examples: ['hob secret rotate'],
   json: '{ key: string, count: number }',
   codes: { 1: 'the key is not there, a secret cannot be opened, or the state cannot: the secrets are as they were' },

@@ -1,5 +1,5 @@
 /** `hob secret set`: stores a secret. */
-import { SECRETS_KEY, STATE } from '../../line/options.ts';
+import { SECRETS_KEY, STATE, STORE } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';
 
 /** `hob secret set` */
@@ -8,7 +8,7 @@ export const secretSet: Verb = {
   operands: '<name>',
   about:
     'stores a secret, encrypted. Its value is asked at a terminal, or read from the standard input; it is no operand',
-  options: [SECRETS_KEY, STATE],
+  options: [SECRETS_KEY, STATE, STORE],
   examples: ['hob secret set GH_TOKEN', 'pass show github | hob secret set GH_TOKEN'],
   json: '{ set: string }',
   codes: { 1: 'nothing was stored: the value or the key cannot be used, or the state cannot be opened' },

@@ -9,7 +9,7 @@ import { CapError, exportLedger, type LedgerVerdict, openStore, openVats, type S
 import { checkpointsIn, retainLedger } from '@hob/vat/store';
 import { readText } from '../../drivers/export-file.ts';
 import { holderOf } from '../../drivers/life.ts';
-import { isState } from '../../drivers/state-dir.ts';
+import { isElsewhere, isState } from '../../drivers/state-dir.ts';
 import { sentinelHome } from '../../drivers/state-home.ts';
 import type { Out } from '../commands.ts';
 import { verdictLines } from '../listings.ts';
@@ -18,17 +18,24 @@ import { verdictLines } from '../listings.ts';
 export interface AtRest {
   readonly state: string;
   readonly sentinel?: string | undefined;
+  /** Opens the store if it lies in a database. */
+  readonly open?:
+    | ((how: { readonly look: boolean; readonly sentinel: string | undefined }) => Promise<Store>)
+    | undefined;
 }
 
 /** Opens the store of a state on which no host runs, and closes it after `act`. */
 async function withStore<R>(
-  { state, sentinel = sentinelHome() }: AtRest,
+  { state, sentinel = sentinelHome(), open }: AtRest,
   look: boolean,
   act: (store: Store) => Promise<R>,
 ): Promise<R> {
-  if (!isState(state))
+  if (open === undefined && !isState(state))
     throw new CapError('unavailable', 'that folder is not the state of a host: name another with --state');
-  const store = await openStore({ path: state, look, ...(sentinel === undefined ? {} : { sentinel }) });
+  if (open === undefined && isElsewhere(state))
+    throw new CapError('unavailable', 'the store of this state lies in a database: name its file with --store FILE');
+  const store = await (open?.({ look, sentinel }) ??
+    openStore({ path: state, look, ...(sentinel === undefined ? {} : { sentinel }) }));
   try {
     return await act(store);
   } finally {

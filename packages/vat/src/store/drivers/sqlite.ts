@@ -209,12 +209,41 @@ function wrap(database: DatabaseSync): Sqlite {
 }
 
 /**
- * Whether another process has the store in this folder. It is only read, and never waited for. A store that
+ * The file that a host on this folder holds: its store, or the note that its store lies in a database elsewhere.
+ * Undefined if there is none.
+ */
+export function heldFile(folder: string): string | undefined {
+  const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  return ['store.db', 'store.elsewhere'].map((name) => join(folder, name)).find(isThere);
+}
+
+/**
+ * Notes in the folder of a host that its store lies elsewhere, and holds the folder as a store would hold it, until the
+ * function that it returns is called. Errors: `unavailable` (another process holds it, or it cannot be written).
+ */
+export function holdElsewhere(folder: string): () => void {
+  const file = join(folder, 'store.elsewhere');
+  let database: DatabaseSync | undefined;
+  try {
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) closeSync(openSync(file, 'wx', 0o600));
+    database = new DatabaseSync(file, { timeout: 0 });
+    // The first write takes the lock, and this mode keeps it.
+    database.exec('PRAGMA locking_mode=EXCLUSIVE; PRAGMA user_version=1');
+    syncFolder(folder);
+    return () => database?.close();
+  } catch (error) {
+    database?.close();
+    throw explain(error);
+  }
+}
+
+/**
+ * Whether another process has the store of this folder. The file is only read, and never waited for. A store that
  * cannot be read is held by nobody: no host could have opened it.
  */
 export function isStoreHeld(folder: string): boolean {
-  const file = join(folder, 'store.db');
-  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false;
+  const file = heldFile(folder);
+  if (file === undefined) return false;
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: 0, readOnly: true });
