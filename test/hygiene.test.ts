@@ -55,6 +55,7 @@ test('no file has the marks of an unfinished merge', () => {
 test('Hob runs where it is: no container is needed to set it up, and one Dockerfile serves', () => {
   expect(files.filter((file) => /(?:^|\/)(?:Dockerfile|docker-compose|compose\.ya?ml)/i.test(file))).toEqual([
     'packages/cli/container/Dockerfile',
+    'packages/cli/container/compose.yaml',
   ]);
 });
 

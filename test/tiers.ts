@@ -28,7 +28,7 @@ export const deepFiles: readonly string[] = [
   'packages/caps-net/src/net/clients.test.ts',
   'packages/caps-shell/src/steps.test.ts',
   'packages/cli/src/acp/acp.test.ts',
-  'packages/cli/src/daemon/postgres.test.ts',
+  'packages/cli/src/daemon/{compose,postgres}.test.ts',
   'packages/cli/src/daemon/at-rest.test.ts',
   'packages/cli/src/daemon/chats/chats.test.ts',
   'packages/cli/src/daemon/console.test.ts',
