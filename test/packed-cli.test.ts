@@ -8,9 +8,10 @@ import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } f
 import { readLayers, surroundings } from '../packages/cli/src/drivers/layers.ts';
 import { check, lineOf } from '../packages/manifest/src/index.ts';
 import { HOSTILE } from '../packages/manifest/test/hostile.ts';
-import { needs } from './needs.ts';
+import { needs, requires } from './needs.ts';
 import { type Installed, installed, plainEnv } from './packed/installed.ts';
 import { nodeFolder, USER } from './packed/user.ts';
+import { openCluster } from './postgres-cluster.ts';
 
 let made: Installed | undefined;
 let hob = '';
@@ -324,6 +325,42 @@ test('an installed hob check loads its bundle alone, and says of hostile manifes
     /^zod /m,
   );
 }, 400_000);
+
+requires('postgres', 'linux')(
+  'an installed hob keeps its state in a database, and says which package it lacks for that',
+  async (context) => {
+    const { folder } = installedOr(context);
+    const { home, env } = newHome(folder, 'home-postgres');
+    const cluster = await openCluster();
+    onTestFinished(() => cluster.remove());
+    const store = join(home, 'store.yaml');
+    fs.writeFileSync(store, `url: ${JSON.stringify(cluster.url)}\n`, { mode: 0o600 });
+    if (user.uid !== undefined) fs.chownSync(store, USER, USER);
+    const { run, start } = commandsOf(home, env);
+    const host = start('serve', '--store', store);
+    while (!host.said.out.includes('see its requests')) {
+      expect(host.child.exitCode, host.said.err).toBe(null);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect((await run('stop')).out).toBe('stopped: every grant is revoked\n');
+    expect((await run('ledger', 'verify', '--store', store)).out).toMatch(/^the ledger is whole/);
+
+    // Node looks in the folders above the prefix, too.
+    for (const above of ['prefix/lib', '.']) {
+      const library = join(folder, above, 'node_modules/@hob/store-postgres');
+      fs.renameSync(library, `${library}.away`);
+      onTestFinished(() => fs.renameSync(`${library}.away`, library));
+    }
+    expect(await run('serve', '--store', store)).toEqual({
+      code: 1,
+      out: '',
+      err: 'hob: --store needs one package more, beside this one: npm install -g @hob/store-postgres\n',
+    });
+    // Whoever has no database does not need it.
+    expect((await run('version')).code).toBe(0);
+  },
+  400_000,
+);
 
 test('an installed hob refuses a root that holds its own code', async (context) => {
   const { folder } = installedOr(context);
