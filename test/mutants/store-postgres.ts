@@ -227,4 +227,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/cli/src/daemon/postgres.test.ts'],
   },
+  {
+    name: 'postgres-shared',
+    breaks: 'the grants with a limit wait for a person whenever another machine takes over',
+    file: 'packages/store-postgres/src/opening.ts',
+    find: 'shared && latestReached === undefined ?',
+    replace: 'shared && latestReached === null ?',
+    tests: ['packages/store-postgres/src/store.test.ts'],
+  },
+  {
+    name: 'postgres-shared-dropped',
+    breaks: 'a machine takes a store for one that was put back when another machine has dropped lines',
+    file: 'packages/store-postgres/src/opening.ts',
+    find: "const isDropped = shared && seenHash === '' && seenSeq <= facts.head.seq;",
+    replace: 'const isDropped = false;',
+    tests: ['packages/store-postgres/src/store.test.ts'],
+  },
 ];

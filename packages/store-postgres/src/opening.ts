@@ -30,6 +30,8 @@ export interface OpeningOptions {
   readonly leaseMs: number;
   /** Waits for as long as another host has the store. */
   readonly standby?: boolean;
+  /** Machines open it by turns, each with a sentinel of its own. */
+  readonly shared?: boolean;
   readonly sentinel: Sentinel | undefined;
   /** Nothing is written, and somebody else may have the store. */
   readonly look: boolean;
@@ -137,14 +139,20 @@ async function heldBy(
 /** Reads the store, and compares it with its sentinel. */
 async function found(
   connection: Connection,
-  { sentinel }: OpeningOptions,
-  reached: Reached | undefined,
+  { sentinel, shared = false }: OpeningOptions,
+  latestReached: Reached | undefined,
 ): Promise<Opening> {
   const [row] = await connection.query('SELECT * FROM store');
-  const facts = await factsOf(connection, row as Row);
+  const read = await factsOf(connection, row as Row);
+  // A machine that has never opened the store has no sentinel to lose.
+  const facts = shared && latestReached === undefined ? { ...read, watched: 0 } : read;
   const key = String(row?.['key']);
   const signer = signerFrom(key);
-  const seenHash = await hashOfLine(connection, reached?.head?.seq ?? 0);
+  const seenSeq = latestReached?.head?.seq ?? 0;
+  const seenHash = await hashOfLine(connection, seenSeq);
+  // It may have been dropped while another machine had the store. The count of commits says whether that was put back.
+  const isDropped = shared && seenHash === '' && seenSeq <= facts.head.seq;
+  const reached = latestReached && isDropped ? { ...latestReached, head: undefined } : latestReached;
   const hashOf = (): string => seenHash;
   const history = new History({ facts, signer, sentinel, seen: reached, backup: false, hashOf });
   const mark = (row?.['mark'] as Uint8Array | null) ?? undefined;

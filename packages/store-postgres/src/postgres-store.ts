@@ -32,6 +32,11 @@ export interface PostgresStoreOptions {
   readonly leaseMs?: number;
   /** Waits for as long as another host has the store, and then takes it. Default: an error, once that is sure. */
   readonly standby?: boolean;
+  /**
+   * Several machines open this store by turns, each with a sentinel of its own: one that has none yet begins one. Default:
+   * a store whose sentinel is missing counts as put back.
+   */
+  readonly shared?: boolean;
 }
 
 /**
@@ -48,15 +53,26 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
     look = false,
     leaseMs = 10_000,
     standby = false,
+    shared = false,
   } = takeOptions(given, 'postgresStore', {
-    ...{ url: true, password: true, ca: true, schema: true, sentinel: true, look: true, leaseMs: true, standby: true },
+    ...{
+      url: true,
+      password: true,
+      ca: true,
+      schema: true,
+      sentinel: true,
+      look: true,
+      leaseMs: true,
+      standby: true,
+      shared: true,
+    },
   });
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith('pg_'))
     throw new CapError('invalid', 'schema is a name of small letters, digits and _, and does not begin with pg_');
   if (!(Number.isInteger(leaseMs) && leaseMs >= 1000 && leaseMs <= 3_600_000))
     throw new CapError('invalid', 'leaseMs is a number of ms, from 1000 to an hour');
   const server = serverAt(url, { ...(password !== undefined && { password }), ...(ca !== undefined && { ca }) });
-  const parts: Given = { server, sentinel, options: { schema, leaseMs, look, standby } };
+  const parts: Given = { server, sentinel, options: { schema, leaseMs, look, standby, shared } };
   const thread = await startThread(STORE_THREAD, parts);
   return storeOn(await diskIn(thread, () => signerFrom(thread.ask('key') as string)));
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Definition, define, E, type Far, openVats, verifyLedger } from '@hob/vat';
+import { retainLedger } from '@hob/vat/store';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
@@ -259,6 +260,44 @@ test('a newer store, one that was emptied and one that is put back are noticed',
   await expect(postgresStore(given)).rejects.toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining('newer version') })); // biome-ignore format: one line
   await cluster.sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
   await expect(postgresStore(given)).rejects.toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining('was emptied') })); // biome-ignore format: one line
+});
+
+test('machines that take turns have a sentinel each: a new one begins its own, and each notices a store that was put back', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-pg-sentinel-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const schema = nextSchema();
+  const on = (machine: string) => ({ url: cluster.url, schema, shared: true, sentinel: join(folder, machine) });
+  const era = async (given: Parameters<typeof postgresStore>[0]): Promise<unknown> => {
+    const store = await postgresStore(given);
+    const found = engineOf(store).era;
+    await store.close();
+    return found;
+  };
+  const sound = { now: 0, trusted: 0 };
+  await life(on('one'), (counter) => E(counter).add());
+  const copied = ['store', 'line', 'args', 'cell'];
+  for (const table of copied)
+    await cluster.sql.unsafe(`CREATE TABLE ${schema}.old_${table} AS TABLE ${schema}.${table}`);
+  for (const machine of ['two', 'one', 'two', 'three']) {
+    await life(on(machine), (counter) => E(counter).add());
+    expect(await era(on(machine)), machine).toEqual(sound);
+  }
+  // Machine two drops lines, the last one that machine three saw among them.
+  await life(on('two'), (counter) => E(counter).add());
+  const store = await postgresStore(on('two'));
+  const vats = await openVats({ store });
+  expect((await retainLedger(store, { before: Date.now() + 60_000, by: 'two' })).dropped).toBeGreaterThan(0);
+  await vats.close();
+  await store.close();
+  expect(await era({ ...on('three'), look: true })).toEqual(sound);
+  // Without it, a missing sentinel counts as a store that was put back.
+  expect(await era({ ...on('four'), shared: false, look: true })).toMatchObject({ now: 1, why: 'lost' });
+  for (const table of copied)
+    await cluster.sql.unsafe(
+      `TRUNCATE ${schema}.${table}; INSERT INTO ${schema}.${table} TABLE ${schema}.old_${table}`,
+    );
+  for (const machine of ['one', 'two', 'three'])
+    expect(await era({ ...on(machine), look: true }), machine).toMatchObject({ now: 1, why: 'older' });
 });
 
 test('whoever changes the ledger in the database is noticed at the next opening', async () => {

@@ -83,6 +83,8 @@ test('a second machine waits as a standby, and takes over with the sessions and 
   // The agent's session and its call are in the ledger of the second machine, before the line of its opening.
   expect(ledger).toMatch(/ session .*what=open.*\n(?:.*\n)*.* call .*method=readText.*\n(?:.*\n)*.* restart .*epoch=2/);
   expect((await second.run('ledger', 'verify')).out).toMatch(/^the ledger is whole/);
+  // Nothing waits for a person, although this machine has never seen the store.
+  expect([ledger, standby.err].join()).not.toMatch(/restored|suspended/);
 }, 300_000);
 
 test('the file of the store is its owner’s alone, has known names, and lies in no root; no error prints what it says', async () => {

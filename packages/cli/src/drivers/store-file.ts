@@ -51,7 +51,8 @@ async function open(file: string, { sentinel, look = false, standby = false }: O
   const { url = '', password, ca, schema, lease } = read(file);
   const { postgresStore } = await library();
   return await postgresStore({
-    ...{ url, look, standby },
+    // Each machine that serves the state has a sentinel of its own.
+    ...{ url, look, standby, shared: true },
     ...(password !== undefined && { password }),
     ...(ca !== undefined && { ca: authorityIn(resolve(dirname(file), ca)) }),
     ...(schema !== undefined && { schema }),
