@@ -356,7 +356,7 @@ requires('postgres', 'linux')(
       out: '',
       err: 'hob: --store needs one package more, beside this one: npm install -g @hob/store-postgres\n',
     });
-    // Whoever has no database does not need it.
+    // A host without a database does not need the package.
     expect((await run('version')).code).toBe(0);
   },
   400_000,

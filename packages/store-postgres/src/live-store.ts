@@ -32,7 +32,7 @@ const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
 /** A host whose session has ended may come back within this time. */
 const LINGER_MS = 500;
-/** How often a standby looks while the other host renews its lease. */
+/** How often a standby looks, once it has seen that the other host renews its lease. */
 const STANDBY_MS = 250;
 const LONG_MS = 3_600_000;
 
@@ -72,16 +72,17 @@ async function claim(
 ): Promise<Opening> {
   const latest = powers.now() + options.leaseMs + 1000;
   let [until, freeSince]: [string | undefined, number | undefined] = [undefined, undefined];
+  let renews = false;
   for (;;) {
     const now = powers.now();
     const takesFree = freeSince !== undefined && now - freeSince >= LINGER_MS;
     const opened = await open(connection, options, { before, takesFree });
     if (!(opened instanceof Held)) return opened;
-    const isRenewed = until !== undefined && opened.until !== until;
-    if ((isRenewed || now > latest) && options.standby !== true) throw opened.error;
+    renews ||= until !== undefined && opened.until !== until;
+    if ((renews || now > latest) && options.standby !== true) throw opened.error;
     until = opened.until;
     freeSince = opened.isFree ? (freeSince ?? now) : undefined;
-    await powers.sleep(isRenewed && !opened.isFree ? STANDBY_MS : RETRY_MS);
+    await powers.sleep(renews && !opened.isFree ? STANDBY_MS : RETRY_MS);
   }
 }
 

@@ -109,6 +109,9 @@ test('the file of the store is its owner’s alone, has known names, and lies in
   expect(await serve(nobody, { mode: 0o644, at: open })).toMatch(/others may read the file of the store/);
   mkdirSync(join(hob.folder, 'config/project/own'));
   expect(await serve(nobody, { at: join(hob.folder, 'config/project/own/store.yaml') })).toMatch(/roots\.project/);
+  // Whoever writes the authority could speak for the server.
+  writeFileSync(join(hob.folder, 'config/project/own/ca.pem'), '');
+  expect(await serve(`${nobody}ca: ../config/project/own/ca.pem\n`)).toMatch(/roots\.project/);
   const missing = await hob.run('serve', ...manifestOf(hob), '--store', join(hob.folder, 'none.yaml'));
   expect(missing.err).toBe('hob: there is no such file of a store: name it with --store FILE\n');
   const alone = await hob.run('serve', ...manifestOf(hob), '--standby');

@@ -30,31 +30,36 @@ interface Opening {
 
 /** A store in a database. */
 export interface NamedStore {
-  /** The file that names it. */
-  readonly file: string;
-  /** Errors: `Mistake` (the file), those of `postgresStore`. */
+  /** The file that names it, and that of the authority. Whoever writes one of them chooses the server. */
+  readonly files: readonly string[];
+  /** Errors: `Mistake` (the package, the authority), those of `postgresStore`. */
   open(opening: Opening): Promise<Store>;
 }
 
 const KEYS = ['url', 'password', 'ca', 'schema', 'lease'] as const;
 type Named = Partial<Record<(typeof KEYS)[number], string>>;
 
-/** The store that `--store` names, or undefined. */
+/** The store that `--store` names, or undefined. Errors: `Mistake` (the file). */
 export function storeOf(given: Given): NamedStore | undefined {
   const named = textOf(given, 'store');
   if (named === undefined) return undefined;
   const file = resolve(named);
-  return { file, open: (opening) => open(file, opening) };
+  const fields = read(file);
+  const ca = fields.ca === undefined ? undefined : resolve(dirname(file), fields.ca);
+  const place = { ...fields, ca };
+  return { files: ca === undefined ? [file] : [file, ca], open: (opening) => open(place, opening) };
 }
 
-async function open(file: string, { sentinel, look = false, standby = false }: Opening): Promise<Store> {
-  const { url = '', password, ca, schema, lease } = read(file);
+async function open(
+  { url = '', password, ca, schema, lease }: { readonly [Key in keyof Named]: string | undefined },
+  { sentinel, look = false, standby = false }: Opening,
+): Promise<Store> {
   const { postgresStore } = await library();
   return await postgresStore({
     // Each machine that serves the state has a sentinel of its own.
     ...{ url, look, standby, shared: true },
     ...(password !== undefined && { password }),
-    ...(ca !== undefined && { ca: authorityIn(resolve(dirname(file), ca)) }),
+    ...(ca !== undefined && { ca: authorityIn(ca) }),
     ...(schema !== undefined && { schema }),
     ...(lease !== undefined && { leaseMs: durationOf('lease', lease) }),
     ...(sentinel !== undefined && { sentinel }),
@@ -88,7 +93,7 @@ function authorityIn(file: string): string {
   }
 }
 
-/** Whoever keeps the state in a folder does not install it. */
+/** The package is optional, because a state in a folder does not need it. */
 async function library(): Promise<typeof import('@hob/store-postgres')> {
   try {
     return await import('@hob/store-postgres');

@@ -13,7 +13,7 @@ import type { Fields } from './line.ts';
 export class CallEnds {
   /** The numbers of the lines of calls, oldest first, by what a line of the end repeats. */
   readonly #open = new Map<string, number[]>();
-  /** What failed in the turn of its call: its end may follow at once, and says no more than the call itself. */
+  /** The last call whose turn failed. Its own line says how it ended, and a line of its end may follow at once. */
   #failed: { readonly key: string; readonly seq: number } | undefined;
 
   /** Takes the next line. Returns the numbers of the calls of which it shows that they have no recorded end. */

@@ -164,14 +164,14 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   }
 }
 
-/** What no root of a manifest may hold, besides the state: an agent could write it. */
+/** The files that no root of a manifest may hold, besides the state. An agent may write what a root holds. */
 function filesOf(
   { store, log, tell, secretsKey }: ServeChoice,
   { layers, plan }: ReadManifest,
   sentinel: string | undefined,
 ): readonly string[] {
-  const named = [sentinel, store?.file, log, tell.webhookKeyFile, plan.ledger?.path];
-  const beside = named.filter((path) => path !== undefined);
+  const named = [sentinel, log, tell.webhookKeyFile, plan.ledger?.path];
+  const beside = [...named.filter((path) => path !== undefined), ...(store?.files ?? [])];
   return [...layers.map((layer) => layer.file), ...beside, ...keyFiles(secretsKey), ...ownCode()];
 }
 
