@@ -292,13 +292,12 @@ export class Actor extends Runnable {
   /** Changes the state and its payer at once. The journal restores both if the turn is rolled back. */
   become(made: PortraitContents): void {
     const turn = current as Turn;
-    const before = new Became(this, {
-      kind: this.#kind,
-      args: this.#args,
-      behaviour: this.#behaviour,
-      payer: this.#payer,
-      bytes: this.#bytes,
-    });
+    // In variables: a further change in the same turn needs no entry in the journal, and so makes no object.
+    const kind = this.#kind;
+    const args = this.#args;
+    const behaviour = this.#behaviour;
+    const payer = this.#payer;
+    const bytes = this.#bytes;
     this.#kind = made.kind;
     this.#args = made.args;
     // There is no behaviour to call while the next one is being constructed.
@@ -313,12 +312,12 @@ export class Actor extends Runnable {
       if (typeof this.#behaviour === 'function' && !made.kind.procedure && typeof this.reference === 'object')
         throw uncallable(made.kind.label);
     } catch (error) {
-      before.undo();
+      this.restore({ kind, args, behaviour, payer, bytes });
       throw error;
     }
     if (this.#epoch !== turn.epoch) {
       this.#epoch = turn.epoch;
-      turn.undos.push(before);
+      turn.undos.push(new Became(this, { kind, args, behaviour, payer, bytes }));
     }
   }
 
