@@ -7,7 +7,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'an error in an entry of a session ends the process',
     file: 'packages/vat/src/captp/session/fence.ts',
     find: `        this.fence.fault(error);
-        return Reflect.apply(otherwise, undefined, [this, ...args]);`,
+        return otherwise(this, a, b, c, d, e);`,
     replace: '        throw error;',
     tests: ['packages/vat/src/captp/fence.test.ts', 'packages/vat/src/captp/faults.test.ts'],
   },

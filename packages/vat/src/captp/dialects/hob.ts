@@ -22,7 +22,7 @@ import {
 import { Incoming, Outgoing } from './attached-bytes.ts';
 import { inward, outward } from './errors.ts';
 import { Decoder, encode } from './hob-values.ts';
-import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './parse-frame.ts';
+import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf, weightOfFlat } from './parse-frame.ts';
 import { toJson } from './quoted.ts';
 import { tooLarge } from './size-budget.ts';
 
@@ -74,9 +74,11 @@ class HobSession implements DialectSession {
 
   answer(question: number, value: unknown, written?: () => void): void {
     const bytes = new Outgoing(this.#limits);
-    const text = this.#sendOperation(['return', question, encode(value, this.#slots, bytes)], bytes, written);
+    const operation = ['return', question, encode(value, this.#slots, bytes)];
+    const text = this.#sendOperation(operation, bytes, written);
     // The answer is kept until the peer is done with it, and takes more memory than its text.
-    this.lastSize += weightOf(text) - text.length;
+    const isFlat = typeof operation[2] !== 'object' || operation[2] === null;
+    this.lastSize += (isFlat ? weightOfFlat(text, operation.length) : weightOf(text)) - text.length;
   }
 
   refuse(question: number, error: unknown): void {

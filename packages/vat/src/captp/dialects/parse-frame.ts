@@ -76,8 +76,7 @@ export function checkStructure(
   /** The last token was a short string, which may turn out to be a key. */
   let short = false;
   let known: Set<string> | undefined;
-  /** Made at the first record: most frames have none. */
-  let shapes: Shapes | undefined;
+  texts += 1;
   for (let i = 0; i < text.length; i += 1) {
     switch (text.charCodeAt(i)) {
       case 34: // "
@@ -91,7 +90,7 @@ export function checkStructure(
         seen += 1;
         bytes += objectBytes;
         lists += 1;
-        if (text.charCodeAt(i) === 123) (shapes ??= new Shapes()).begin(level);
+        if (text.charCodeAt(i) === 123) beginRecord(level);
         if (lists > freeLists) seen += oneMoreList;
         if (level > deepest) throw new Violation(`${what} may be nested ${depth} deep: send it flatter`);
         break;
@@ -119,7 +118,7 @@ export function checkStructure(
         bytes += keyBytes;
         keys += 1;
         short = false;
-        if (shapes?.repeats(text, level, quoted, i) === true) break;
+        if (repeats(text, level, quoted, i)) break;
         bytes += newShapeBytes;
         if (keys <= freeKeys) break;
         known ??= new Set();
@@ -135,36 +134,59 @@ export function checkStructure(
 }
 
 /**
- * The keys of the last record at each level, as positions in the text. Records in a list often have the same
- * keys.
+ * The keys of the last records at one level of the text that is checked, as positions in it. Records in a list
+ * often have the same keys.
  */
-class Shapes {
-  readonly #starts: number[][] = [];
-  readonly #ends: number[][] = [];
-  /**
-   * The number of keys seen in the current record, and whether all of them equal those of the record before.
-   */
-  readonly #passed: number[] = [];
-  readonly #same: boolean[] = [];
+interface Level {
+  /** The text that this is about. */
+  text: number;
+  readonly starts: number[];
+  readonly ends: number[];
+  /** How many of these positions are set. */
+  known: number;
+  /** The number of keys seen in the current record, and whether all of them equal those of the records before. */
+  passed: number;
+  same: boolean;
+}
 
-  begin(level: number): void {
-    this.#passed[level] = 0;
-    this.#same[level] = true;
-  }
+/**
+ * The levels of all texts, one text after the other: a check is never begun within another. Most frames are short,
+ * and arrays of their own cost a short frame more than the check itself (bench captp, 500 calls at once).
+ */
+const levels: Level[] = [];
+/** Deeper levels, and keys after so many of a record, count as new. No honest list of records has more. */
+const mostLevels = 300;
+const mostKeys = 512;
+let texts = 0;
 
-  repeats(text: string, level: number, start: number, end: number): boolean {
-    const starts = (this.#starts[level] ??= []);
-    const ends = (this.#ends[level] ??= []);
-    const at = this.#passed[level] ?? 0;
-    this.#passed[level] = at + 1;
-    const before = starts[at];
-    const same = this.#same[level] === true && before !== undefined && end - start === (ends[at] as number) - before;
-    const repeated = same && equal(text, before, start, end - start);
-    if (!repeated) this.#same[level] = false;
-    starts[at] = start;
-    ends[at] = end;
-    return repeated;
+function beginRecord(depth: number): void {
+  if (depth < 0 || depth >= mostLevels) return;
+  let level = levels[depth];
+  if (level === undefined) levels[depth] = level = { text: 0, starts: [], ends: [], known: 0, passed: 0, same: true };
+  if (level.text !== texts) {
+    level.text = texts;
+    level.known = 0;
   }
+  level.passed = 0;
+  level.same = true;
+}
+
+/** Whether the key between these positions is that of the record before, at the same place. */
+function repeats(text: string, depth: number, start: number, end: number): boolean {
+  const level = levels[depth];
+  if (level === undefined || level.text !== texts) return false;
+  const { starts, ends } = level;
+  const at = level.passed;
+  level.passed += 1;
+  const before = starts[at] as number;
+  if (level.same && at < level.known && end - start === (ends[at] as number) - before)
+    if (equal(text, before, start, end - start)) return true;
+  level.same = false;
+  if (at >= mostKeys) return false;
+  starts[at] = start;
+  ends[at] = end;
+  if (at === level.known) level.known += 1;
+  return false;
 }
 
 function equal(text: string, a: number, b: number, length: number): boolean {
@@ -176,7 +198,12 @@ function equal(text: string, a: number, b: number, length: number): boolean {
  * A string with one letter beyond Latin-1 takes two bytes per letter, also if that letter is an escape. One
  * such letter counts for all strings of the text.
  */
-const bytesOfLetter = (text: string): number => (wide.test(text) ? 2 : 1);
+const bytesOfLetter = (text: string): number => (isWide(text) ? 2 : 1);
+function isWide(text: string): boolean {
+  // For a long text the platform counts faster than the expression looks.
+  if (text.length > 1_024 && utf8Length(text) === text.length) return text.includes('\\u');
+  return wide.test(text);
+}
 const wide = /[^\0-\xff]|\\u/;
 
 /** Strings up to this length are scanned here, because a call of `indexOf` costs more. */
@@ -213,6 +240,10 @@ export function tooLong(text: string, { frameBytes }: SessionLimits, around = 0)
 
 /** The approximate memory of the value of this text. */
 export const weightOf = (text: string): number => checkStructure(text, boundless);
+
+/** The same for a list of `items` texts, numbers and such. */
+export const weightOfFlat = (text: string, items: number): number =>
+  text.length * bytesOfLetter(text) + objectBytes + (items - 1) * partBytes;
 
 const boundless = { tokens: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY } as SessionLimits;
 
