@@ -204,8 +204,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'wrap',
     breaks: 'what comes out of a grant is not wrapped',
     file: 'packages/revocable/src/forwarder/forward-call.ts',
-    find: 'return !mayHoldReferences(value) ? value : cross(value, this.#crossing(inward));',
-    replace: 'return value;',
+    find: 'return inward || wrap === undefined ? cross(value, by) :',
+    replace: 'return inward || wrap === undefined ? value :',
     tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/membrane.test.ts'],
   },
   {
@@ -517,5 +517,92 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  if (refusal !== undefined) throw refusal;',
     replace: '',
     tests: ['packages/revocable/src/refusals.test.ts', 'packages/host/src/tools/tool-host.test.ts'],
+  },
+  {
+    name: 'parts-any',
+    breaks: 'any message to a stream counts as a part of it',
+    file: 'packages/revocable/src/forwarder/parts.ts',
+    find: `    if (others.length > 0) return false;
+`,
+    replace: `    if (others.length >= 0) return true;
+`,
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-odd',
+    breaks: 'what next returns besides bytes has no line',
+    file: 'packages/revocable/src/forwarder/parts.ts',
+    find: `    else if (value !== undefined) return false;
+`,
+    replace: '',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-gate',
+    breaks: 'a stream behind a gate is counted',
+    file: 'packages/revocable/src/forwarder/parts.ts',
+    find: '(behind !== undefined && behind.parts === undefined)',
+    replace: 'behind === null',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-guard',
+    breaks: 'a part that a guard says something about has no line',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: ' || guarding?.fields !== undefined',
+    replace: '',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-uses',
+    breaks: 'a part that is charged has no line',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: 'next === undefined && reachedBy !== ',
+    replace: 'reachedBy !== ',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-dropped',
+    breaks: 'a stream that nobody holds any more has no line',
+    file: 'packages/revocable/src/forwarder/parts.ts',
+    find: `    dropped.register(forwarder, { count: this.#count, state });
+`,
+    replace: `    void forwarder;
+    void state;
+`,
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-refused',
+    breaks: 'what passed before a refusal is not recorded with it',
+    file: 'packages/revocable/src/forwarder/parts.ts',
+    find: 'if (this.#count.parts > 0) writeLine(this.#count, code);',
+    replace: 'void code;',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-end',
+    breaks: 'the end of a stream is not recorded',
+    file: 'packages/revocable/src/forwarder/parts.ts',
+    find: `    writeLine(this.#count, 'ok');
+`,
+    replace: '',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-close',
+    breaks: 'the line of a close has no counts',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: "method === 'close' ? parts?.taken() : undefined",
+    replace: 'undefined',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
+    name: 'parts-audited',
+    breaks: 'the end of a failed part counts as the end of a call',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: ' || parts !== undefined;',
+    replace: ';',
+    tests: ['packages/revocable/src/parts.test.ts'],
   },
 ];

@@ -13,7 +13,7 @@ export { actorBehind, argumentsOf, became, becomes, endOf, lastingName, refusalO
 // Causes: the grants that work runs under, and how it ends with them.
 export type { Group } from './core/causes.ts';
 export { type OptionNames, takeOptions, takeRecord } from './core/options.ts';
-export { forwardsTo } from './core/outside.ts';
+export { forwardsTo, hasMethods } from './core/outside.ts';
 export { symbolKey } from './core/symbols.ts';
 export { sha256 } from './drivers/hash.ts';
 export { type Passing, passOn } from './eventual/passing.ts';

@@ -22,6 +22,7 @@ import {
   passOn,
 } from '@hob/vat/forwarder';
 import { Forwarder, type ForwarderState, type ForwardTarget } from './forwarder.ts';
+import { type Opened, partsOf } from './parts.ts';
 
 export interface Crossing {
   readonly state: ForwarderState;
@@ -31,6 +32,8 @@ export interface Crossing {
   readonly wrapped: Table<object> | undefined;
   /** Calls on a promise go ahead of it. Otherwise they wait until it is resolved. */
   readonly pipelined: boolean;
+  /** The call of a grant that the value comes out of. The parts of streams in the value are counted for it. */
+  readonly opened?: Opened | undefined;
 }
 
 /** A forwarder, as its package sees it. */
@@ -133,12 +136,14 @@ function durableForwarder({ state, inner, inward }: Omit<KnownForwarder, 'callab
   return forwarder;
 }
 
-function ephemeralForwarder(inner: object, { state, inward }: Crossing): object {
-  const target = { inner, inward, callableNear: isCallableNear(inner) };
+function ephemeralForwarder(inner: object, { state, inward, opened }: Crossing): object {
+  const parts = inward ? undefined : partsOf(inner, opened, forwardTargetOf(inner));
+  const target = { inner, inward, callableNear: isCallableNear(inner), parts };
   const call = (method: string, args: readonly unknown[]): unknown =>
     byMessage() ? state.callByMessage(target, method, args) : state.callNear(target, method, args);
   const forwarder = ephemeral('forwarder', call, inner);
   ephemeralForwarders.set(forwarder, { state, ...target });
+  parts?.recordWhenDropped(forwarder, state);
   // A forwarder of a stream looks like a stream to the wire.
   forwardsTo(forwarder, inner);
   return forwarder;

@@ -21,6 +21,7 @@ import {
 import { type Crossing, cross, forwardTargetOf } from './cross.ts';
 import type { EndedCall, ForwarderState, ForwardTarget } from './forwarder.ts';
 import { type Guarding, guardOf } from './guard.ts';
+import type { Opened, Parts } from './parts.ts';
 import { asItIs, type FullPolicy, opaque, shown } from './policy.ts';
 import { checkCanWait, seenBy, sendIfApproved } from './waiting.ts';
 
@@ -96,11 +97,25 @@ class Calls<S extends readonly unknown[]> {
       }
     } catch (error) {
       this.#writeEnd('refuse', state, { method: call.method, ...target }, error);
+      target.parts?.refused(codeOf(error));
       return this.#refuse(latched, error as Error, reachedBy);
     }
     if (reachedBy === 'near' && (next !== undefined || laterOf(guarding))) throw byMessageOnly();
-    this.#writeCall(state, target.inward, call, guarding?.fields);
-    return this.#send({ target, call, reachedBy, state, next, guarding });
+    const parts =
+      next === undefined && reachedBy !== 'near' ? this.#partsWithoutLines(target, call, guarding) : undefined;
+    if (parts === undefined) this.#writeCall(state, target, call, guarding?.fields);
+    return this.#send({ target, call, reachedBy, state, next, guarding, parts });
+  }
+
+  /** What counts the call, if it is a part of a stream that needs no line. */
+  #partsWithoutLines(
+    { parts }: ForwardTarget,
+    { method, args }: Call,
+    guarding: Guarding | undefined,
+  ): Parts | undefined {
+    const looksAtCalls =
+      this.#policy.defer !== undefined || guarding?.judge !== undefined || guarding?.fields !== undefined;
+    return looksAtCalls || parts?.admits(method, args) !== true ? undefined : parts;
   }
 
   /** Only grants are guarded: other forwarders lie behind a grant, or hold what a granter did not grant. */
@@ -135,8 +150,9 @@ class Calls<S extends readonly unknown[]> {
     readonly state: S;
     readonly next: S | undefined;
     readonly guarding: Guarding | undefined;
+    readonly parts: Parts | undefined;
   }): unknown {
-    const { target, call, reachedBy, state, next, guarding } = admitted;
+    const { target, call, reachedBy, state, next, guarding, parts } = admitted;
     const judge = guarding?.judge;
     const policy = this.#policy;
     const { method } = call;
@@ -162,12 +178,15 @@ class Calls<S extends readonly unknown[]> {
     try {
       result = cause === undefined ? sent() : under(cause, sent, groups);
     } catch (error) {
-      this.#writeEnd('result', state, { method, ...target }, error);
+      this.#writeEnd('result', state, { method, inner: target.inner, inward, parts }, error);
       throw error;
     }
-    if (!mayHoldReferences(result)) return this.#become(next, this.#wrap(state, result, target));
-    if (!(result instanceof Promise))
-      return this.#become(next, this.#wrap(state, isReference(result) ? result : frozenCopy(result), target));
+    parts?.sent(args);
+    if (!(result instanceof Promise)) {
+      if (parts !== undefined) this.#writeCall(state, target, call, undefined);
+      const value = !mayHoldReferences(result) || isReference(result) ? result : frozenCopy(result);
+      return this.#become(next, this.#wrap(state, value, { method, ...target }));
+    }
     // If the policy wants nothing of the result, the caller gets the promise of the object behind.
     if (
       policy.after === undefined &&
@@ -177,7 +196,10 @@ class Calls<S extends readonly unknown[]> {
     )
       return this.#become(next, result);
     const causes = cause === undefined || groups.length === 0 ? cause : [...groups, cause];
-    return this.#become(next, this.#passOn(result, { method, inner: target.inner, inward }, causes, guarding?.ended));
+    return this.#become(
+      next,
+      this.#passOn(result, { method, inner: target.inner, inward, parts }, causes, guarding?.ended),
+    );
   }
 
   #sendOn({ inner, callableNear }: ForwardTarget, { method, args }: Call, reachedBy: ReachedBy): unknown {
@@ -238,11 +260,14 @@ class Calls<S extends readonly unknown[]> {
       this.#writeEnd('result', this.#state, call, error);
       throw error;
     }
+    if (call.parts?.returned(call.method, value) === true) return value;
+    if (call.parts !== undefined) this.#writeCall(this.#state, call, { method: call.method }, undefined);
     return this.#become(this.#after(call, { ok: true, value }), this.#wrap(this.#state, value, call));
   }
 
   broken(call: EndedCall, error: Error): never {
     this.#writeEnd('result', this.#state, call, error);
+    call.parts?.refused(codeOf(error));
     return this.#become(this.#after(call, { ok: false, error }), undefined);
   }
 
@@ -270,15 +295,21 @@ class Calls<S extends readonly unknown[]> {
     return (next === undefined ? value : this.#bcom(this.#portraitOf(next) as Portrait<never>, value)) as never;
   }
 
-  #wrap(state: S, value: unknown, { inner, inward }: Pick<ForwardTarget, 'inner' | 'inward'>): unknown {
-    if (!inward && this.#policy.wrap !== undefined)
-      return this.#policy.wrap(state, value, inner, this.#crossing(inward));
-    return !mayHoldReferences(value) ? value : cross(value, this.#crossing(inward));
+  #wrap(state: S, value: unknown, { method, inner, inward }: EndedCall): unknown {
+    const { wrap } = this.#policy;
+    if (!mayHoldReferences(value) && (inward || wrap === undefined)) return value;
+    const by = inward ? this.#crossing(inward) : { ...this.#crossing(inward), opened: this.#opened(state, method) };
+    return inward || wrap === undefined ? cross(value, by) : wrap(state, value, inner, by);
   }
 
   #crossing(inward: boolean): Crossing {
     const wrapped = this.#policy.wrapped?.(this.#state);
     return { state: this.#self, inward, wrapped, pipelined: this.#pipelines };
+  }
+
+  #opened(state: S, method: string): Opened | undefined {
+    const fields = this.#policy.ledgerFields?.(state);
+    return fields === undefined ? undefined : { grant: fields.grant, method: shown(method), made: fields.made };
   }
 
   /**
@@ -288,27 +319,35 @@ class Calls<S extends readonly unknown[]> {
     return this.near && this.#policy.wrap === undefined;
   }
 
-  #writeCall(state: S, inward: boolean, { method, args }: Call, guarded: Guarding['fields']): void {
+  /** `args` are missing if it is known only at its end that the call needs a line. */
+  #writeCall(
+    state: S,
+    { inward, parts }: Pick<ForwardTarget, 'inward' | 'parts'>,
+    { method, args }: Partial<Call> & Pick<Call, 'method'>,
+    guarded: Guarding['fields'],
+  ): void {
     const fields = this.#policy.ledgerFields?.(state);
     if (fields === undefined) return;
     // A literal: spreads would cost as much as the rest of the call. In the ledger, `back` marks a callback.
     const { grant, use, act, made } = fields;
     const audited = inward ? undefined : fields.audited;
     const line = { grant, method: shown(method), use, act, made, audited, back: inward || undefined };
-    ledgerLine('call', guarded === undefined ? line : { ...line, ...guarded }, args);
+    // What a sink was given becomes visible with this call.
+    const closes = method === 'close' ? parts?.taken() : undefined;
+    ledgerLine('call', guarded === undefined && closes === undefined ? line : { ...line, ...closes, ...guarded }, args);
   }
 
-  #writeEnd(kind: 'refuse' | 'result', state: S, { method, inward }: EndedCall, error: unknown): void {
+  #writeEnd(kind: 'refuse' | 'result', state: S, { method, inward, parts }: EndedCall, error: unknown): void {
     const fields = this.#policy.ledgerFields?.(state);
     if (fields === undefined) return;
-    const code = error instanceof CapError ? error.code : 'error';
+    const withoutCallLine = inward || kind === 'refuse' || parts !== undefined;
     ledgerLine(kind, {
       grant: fields.grant,
       method: shown(method),
       made: fields.made,
-      audited: inward || kind === 'refuse' ? undefined : fields.audited,
+      audited: withoutCallLine ? undefined : fields.audited,
       back: inward || undefined,
-      code,
+      code: codeOf(error),
     });
   }
 }
@@ -316,6 +355,8 @@ class Calls<S extends readonly unknown[]> {
 /** Whether somebody has to look at the call in a later turn. */
 const laterOf = (guarding: Guarding | undefined): boolean =>
   guarding?.judge !== undefined || guarding?.onlooker !== undefined;
+
+const codeOf = (error: unknown): string => (error instanceof CapError ? error.code : 'error');
 
 const byMessageOnly = (): CapError => new CapError('not-callable', 'this cap is called by message only: use E(cap)');
 

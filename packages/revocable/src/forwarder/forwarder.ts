@@ -6,6 +6,7 @@
  */
 import { type Definition, defineProcedure } from '@hob/vat';
 import { byMessage } from '@hob/vat/forwarder';
+import type { Parts } from './parts.ts';
 
 /** The object behind one forwarder, and how it may be called. */
 export interface ForwardTarget {
@@ -14,6 +15,8 @@ export interface ForwardTarget {
   readonly inward: boolean;
   /** `inner` may be called near. False for a forwarder of this vat that is reached by message only. */
   readonly callableNear: boolean;
+  /** Counts the parts of `inner`, a stream that came out of a call of a grant. */
+  readonly parts?: Parts | undefined;
 }
 
 /** A call that has ended: its method, the object that it was sent to, and whether it was the call of a callback. */
@@ -21,6 +24,8 @@ export interface EndedCall {
   readonly method: string;
   readonly inner: object;
   readonly inward: boolean;
+  /** The call was a part of a stream and has no line of its own so far. */
+  readonly parts?: Parts | undefined;
 }
 
 /** The state of a forwarder and its decisions. Held by its forwarders and by its granter. */

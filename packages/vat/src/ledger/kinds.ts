@@ -29,13 +29,13 @@ export const KINDS = {
   confirm: 'a granter let a grant of a store that was put back go on: grant, by',
   narrow: 'a granter took away from a grant: grant, by, uses, until, methods',
   renew: 'a granter let a grant last longer: grant, by, until',
-  call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use, act (the digest of the approved request), back (a callback), made (of an object that a call of the grant made)',
+  call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use, act (the digest of the approved request), back (a callback), made (of an object that a call of the grant made), parts and bytes (of the sink that the call closes)',
   assess: 'programs of the person who runs the host have looked at a call: grant, method, the assessment, hooks',
   hook: 'programs have looked at the answer of a call: grant, method, hooks',
   review: 'a change that went on at once is in review: grant, request, what',
   'give-back': 'uses of calls that no granter was shown were given back: grant, uses',
   result:
-    'what became of a call that failed, of each call of an audited grant, or of a job: grant, method, code, back, job, mounts, usage, args, argc',
+    'what became of a call that failed, of each call of an audited grant, of a stream, or of a job: grant, method, code, back, job, mounts, usage, args, argc, stream (read or write), parts, bytes',
   refuse:
     'a call was not let through: grant, session, method, code; or meter, code. With count, since: so many more like it',
   revoke: 'a granter ended a grant: grant, by, surface, why',
