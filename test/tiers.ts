@@ -128,7 +128,7 @@ export const deepFiles: readonly string[] = [
   'packages/caps-shell/src/attack.test.ts',
   'packages/vat/src/vats/faults.test.ts',
   'packages/vat/src/ledger/runs.test.ts',
-  'packages/store-postgres/src/faults.test.ts',
+  'packages/store-postgres/src/{faults,versions}.test.ts',
   'packages/vat/src/captp/fence.test.ts',
 ];
 
@@ -156,6 +156,7 @@ export const slowFiles: readonly string[] = [
   'packages/caps-shell/src/shell.test.ts',
   'packages/cli/src/daemon/main-job.test.ts',
   'packages/cli/src/daemon/mcp.test.ts',
+  'packages/cli/src/daemon/metrics/metrics.test.ts',
   'packages/cli/src/daemon/serve.test.ts',
   'packages/cli/src/plan/decide-commands.test.ts',
   'packages/cli/src/plan/decide.test.ts',
@@ -192,7 +193,7 @@ export const slowFiles: readonly string[] = [
   'packages/manifest/src/hostile.test.ts',
   'packages/manifest/src/import/widen.test.ts',
   'packages/revocable/src/durable.test.ts',
-  'packages/store-postgres/src/store.test.ts',
+  'packages/store-postgres/src/{hosts,store}.test.ts',
   'packages/tools/src/tools.test.ts',
   'packages/vat/src/captp/python.test.ts',
   'packages/vat/src/captp/random.test.ts',

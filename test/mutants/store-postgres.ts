@@ -3,6 +3,8 @@ import type { Mutant } from './mutant.ts';
 
 const store = ['packages/store-postgres/src/store.test.ts'];
 const faults = ['packages/store-postgres/src/faults.test.ts'];
+const versions = ['packages/store-postgres/src/versions.test.ts'];
+const hosts = ['packages/store-postgres/src/hosts.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -242,5 +244,106 @@ export const MUTANTS: readonly Mutant[] = [
     find: "const isDropped = shared && seenHash === '' && seenSeq <= facts.head.seq;",
     replace: 'const isDropped = false;',
     tests: ['packages/store-postgres/src/store.test.ts'],
+  },
+  {
+    name: 'postgres-hosts-own',
+    breaks: 'hosts of another store are shown as those of this one',
+    file: 'packages/store-postgres/src/hosts.ts',
+    find: 'AND l.classid::bigint = (${lockClass(schema)}::bigint & 4294967295)',
+    replace: "AND '${schema}' <> ''",
+    tests: hosts,
+  },
+  {
+    name: 'postgres-hosts-gone',
+    breaks: 'a host that took the store over is still shown as one that waits',
+    file: 'packages/store-postgres/src/live-store.ts',
+    find: 'if (isWaiting) await waitsNoMore(connection, options.schema);',
+    replace: 'void waitsNoMore;',
+    tests: hosts,
+  },
+  {
+    name: 'postgres-hosts-cut-off',
+    breaks: 'a host that is cut off is shown as connected',
+    file: 'packages/store-postgres/src/hosts.ts',
+    find: 'connected: session !== undefined }',
+    replace: 'connected: found.length >= 0 }',
+    tests: hosts,
+  },
+  {
+    name: 'postgres-hosts-lease',
+    breaks: 'a host whose lease has ended is shown as the one that has the store',
+    file: 'packages/store-postgres/src/hosts.ts',
+    find: '...(leaseMs > 0 && {',
+    replace: '...(leaseMs !== 0 && {',
+    tests: hosts,
+  },
+  {
+    name: 'postgres-replication-mode',
+    breaks: 'nobody is told that a failover loses commits',
+    file: 'packages/store-postgres/src/hosts.ts',
+    find: "const mode = isSynchronous ? 'synchronous'",
+    replace: "const mode = isSynchronous !== undefined ? 'synchronous'",
+    tests: hosts,
+  },
+  {
+    name: 'postgres-replication-hidden',
+    breaks: 'standbys that a user of the database may not see count as ones without a lag',
+    file: 'packages/store-postgres/src/hosts.ts',
+    find: 'const seen = found.filter(({ state }) => state !== null);',
+    replace: 'const seen = found.filter(({ state }) => state !== undefined);',
+    tests: hosts,
+  },
+  {
+    name: 'postgres-newer-refused',
+    breaks: 'a program serves tables that it does not know enough of',
+    file: 'packages/store-postgres/src/schema.ts',
+    find: 'if (serves > steps.length)',
+    replace: 'if (serves > 1000)',
+    tests: versions,
+  },
+  {
+    name: 'postgres-newer-served',
+    breaks: 'the version before cannot take the store back while a new version is rolled out',
+    file: 'packages/store-postgres/src/schema.ts',
+    find: '[last.serves, steps.length]',
+    replace: '[Math.max(last.serves, steps.length), steps.length]',
+    tests: versions,
+  },
+  {
+    name: 'postgres-forward-in-turn',
+    breaks: 'a host that waits changes the tables under the one that serves',
+    file: 'packages/store-postgres/src/opening.ts',
+    find: 'if ((await versionsOf(connection, steps)) === undefined) {',
+    replace: `const there = await versionsOf(connection, steps);
+  if (there !== undefined && there.tables < steps.length) {
+    await bringForward(connection, steps, there.tables);
+    await connection.query('COMMIT; BEGIN');
+  }
+  if (there === undefined) {`,
+    tests: versions,
+  },
+  {
+    name: 'postgres-forward-whole',
+    breaks: 'a host that is killed while it changes the tables leaves them half changed',
+    file: 'packages/store-postgres/src/schema.ts',
+    find: 'await connection.query(sql, [], LONG_MS);',
+    replace: "for (const one of sql.split(';')) await connection.query(`COMMIT; ${one}; BEGIN`, [], LONG_MS);",
+    tests: versions,
+  },
+  {
+    name: 'postgres-forward-one',
+    breaks: 'a host that waits while another changes the tables gives the server up for gone',
+    file: 'packages/store-postgres/src/opening.ts',
+    find: "if (!(await lock(connection, 'pg_try_advisory_xact_lock', schema, 0))) return TAKING;",
+    replace: 'await connection.query(`SELECT pg_advisory_xact_lock(${lockClass(schema)}, 0)`, [], 500);',
+    tests: versions,
+  },
+  {
+    name: 'postgres-forward-in-use',
+    breaks: 'a host waits for a backup without an end, and every reader behind it',
+    file: 'packages/store-postgres/src/schema.ts',
+    find: "await connection.query(`SET LOCAL lock_timeout = '3s'`);",
+    replace: '',
+    tests: versions,
   },
 ];

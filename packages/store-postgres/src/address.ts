@@ -10,6 +10,8 @@ export interface Server {
   readonly password?: string | undefined;
   /** `ca`: the authority of the certificate (PEM); left out for those that Node trusts. */
   readonly tls?: { readonly ca?: string | undefined } | undefined;
+  /** How the sessions of this host are named at the server. */
+  readonly name?: string | undefined;
 }
 
 /** `postgres://user:password@host:port/database`, or `postgres:///database?host=/run/postgresql&user=hob`. */

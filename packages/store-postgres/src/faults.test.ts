@@ -13,6 +13,7 @@ import { type Way, wayTo } from '../test/way.ts';
 import { connect } from './drivers/connection.ts';
 import { postgresStore } from './index.ts';
 import { openLive } from './live-store.ts';
+import { STEPS } from './schema.ts';
 import { checkServer } from './server.ts';
 
 const test = requires('postgres');
@@ -226,7 +227,7 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
         }),
       every: () => () => {},
     },
-    { schema, leaseMs: 10_000, look: false },
+    { schema, leaseMs: 10_000, look: false, steps: STEPS },
   ).then(
     async (store) => {
       await store.close();

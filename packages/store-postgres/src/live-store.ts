@@ -11,7 +11,18 @@ import { CapError } from '@hob/vat/errors';
 import { COMMIT, cutOf, parametersOf } from './commit.ts';
 import { type Connection, Lost, type Row, ServerError } from './drivers/connection.ts';
 import { randomText } from './drivers/random.ts';
-import { type Before, Held, hold, type Opening, type OpeningOptions, open, renew, takenOver } from './opening.ts';
+import { hostsOf, type StoreHosts, waits, waitsNoMore } from './hosts.ts';
+import {
+  type Before,
+  Held,
+  hold,
+  type Opening,
+  type OpeningOptions,
+  open,
+  renew,
+  TAKING,
+  takenOver,
+} from './opening.ts';
 import { read } from './reads.ts';
 import { fillReserve, releaseReserve, renewReserve } from './reserve.ts';
 
@@ -38,6 +49,8 @@ const LONG_MS = 3_600_000;
 
 const silent = (): CapError =>
   new CapError('unavailable', 'the database server does not answer: check that it runs and can be reached');
+const inUse = (): CapError =>
+  new CapError('unavailable', 'another process uses this store: stop that host first, or give another schema');
 const full = (error: unknown): boolean => error instanceof ServerError && error.state === '53100';
 
 /** Opens the store. Errors: those of `open`, of the check of the server, and `unavailable` (nobody answers). */
@@ -72,17 +85,23 @@ async function claim(
 ): Promise<Opening> {
   const latest = powers.now() + options.leaseMs + 1000;
   let [until, freeSince]: [string | undefined, number | undefined] = [undefined, undefined];
-  let renews = false;
+  let [renews, isWaiting] = [false, false];
   for (;;) {
     const now = powers.now();
     const takesFree = freeSince !== undefined && now - freeSince >= LINGER_MS;
     const opened = await open(connection, options, { before, takesFree });
-    if (!(opened instanceof Held)) return opened;
-    renews ||= until !== undefined && opened.until !== until;
-    if ((renews || now > latest) && options.standby !== true) throw opened.error;
-    until = opened.until;
-    freeSince = opened.isFree ? (freeSince ?? now) : undefined;
-    await powers.sleep(renews && !opened.isFree ? STANDBY_MS : RETRY_MS);
+    if (opened instanceof Held) {
+      renews ||= until !== undefined && opened.until !== until;
+      until = opened.until;
+      freeSince = opened.isFree ? (freeSince ?? now) : undefined;
+    } else if (opened !== TAKING) {
+      if (isWaiting) await waitsNoMore(connection, options.schema);
+      return opened;
+    }
+    if ((renews || now > latest) && options.standby !== true) throw inUse();
+    if (options.standby === true && !isWaiting) await waits(connection, options.schema);
+    isWaiting = options.standby === true;
+    await powers.sleep(renews && freeSince === undefined ? STANDBY_MS : RETRY_MS);
   }
 }
 
@@ -142,6 +161,10 @@ class LiveStore {
       .finally(() => {
         this.#scrubbing = undefined;
       });
+  }
+
+  hosts(): Promise<StoreHosts> {
+    return this.#inOrder(() => this.#ask((connection) => hostsOf(connection, this.#options.schema)));
   }
 
   refill(): Promise<boolean> {

@@ -22,7 +22,7 @@ import { CapError } from '@hob/vat/errors';
 import type { Connection, Row } from './drivers/connection.ts';
 import { randomNumber, randomText } from './drivers/random.ts';
 import { haveReserve } from './reserve.ts';
-import { hasStore, lockClass, makeStore } from './schema.ts';
+import { bringForward, lockClass, makeStore, type Step, versionsOf } from './schema.ts';
 
 export interface OpeningOptions {
   readonly schema: string;
@@ -35,6 +35,8 @@ export interface OpeningOptions {
   readonly sentinel: Sentinel | undefined;
   /** Nothing is written, and somebody else may have the store. */
   readonly look: boolean;
+  /** The versions of the tables. Tests have others. */
+  readonly steps: readonly Step[];
 }
 
 export interface Opening {
@@ -54,6 +56,9 @@ export interface Before {
   readonly reached: Reached;
 }
 
+/** Another host is about to take the store. It may bring the tables to its version, which can take long. */
+export const TAKING: unique symbol = Symbol('taking');
+
 /** Somebody else has the store. */
 export class Held {
   /** When the lease ends, as text of the database. A lease that is renewed has another end. */
@@ -63,9 +68,6 @@ export class Held {
   constructor(until: string, isFree: boolean) {
     this.until = until;
     this.isFree = isFree;
-  }
-  get error(): CapError {
-    return new CapError('unavailable', 'another process uses this store: stop that host first, or give another schema');
   }
 }
 
@@ -79,20 +81,25 @@ interface Claim {
 }
 
 /**
- * Opens the store, in one transaction. Returns `Held` while somebody else has it. Errors: `invalid` (no store to look at,
+ * Opens the store, in one transaction. Returns `Held` or `TAKING` while somebody else has it. Errors: `invalid` (no store to look at,
  * a newer one, an emptied one), `unavailable` (another host has taken it over).
  */
-export async function open(connection: Connection, options: OpeningOptions, claim: Claim): Promise<Opening | Held> {
+export async function open(
+  connection: Connection,
+  options: OpeningOptions,
+  claim: Claim,
+): Promise<Opening | Held | typeof TAKING> {
   const { look } = options;
   // The sentinel of a store that is in use runs ahead of a snapshot, so it is read first.
-  const seen = look ? await seenBefore(connection, options.sentinel) : undefined;
+  const seen = look ? await seenBefore(connection, options) : undefined;
   await connection.query(look ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
   try {
     const opened = look
       ? await found(connection, options, seen)
       : ((await heldBy(connection, options, claim)) ?? (await begin(connection, options, claim.before)));
-    await connection.query(opened instanceof Held ? 'ROLLBACK' : 'COMMIT');
-    if (!(opened instanceof Held) && !look) opened.history.begun();
+    const isOurs = opened !== TAKING && !(opened instanceof Held);
+    await connection.query(isOurs ? 'COMMIT' : 'ROLLBACK');
+    if (isOurs && !look) opened.history.begun();
     return opened;
   } catch (error) {
     if (!connection.lost) await connection.query('ROLLBACK').catch(() => {});
@@ -100,8 +107,9 @@ export async function open(connection: Connection, options: OpeningOptions, clai
   }
 }
 
-async function seenBefore(connection: Connection, sentinel: Sentinel | undefined): Promise<Reached | undefined> {
-  if (!(await hasStore(connection))) throw new CapError('invalid', 'there is no store in this schema: give another');
+async function seenBefore(connection: Connection, { sentinel, steps }: OpeningOptions): Promise<Reached | undefined> {
+  if ((await versionsOf(connection, steps)) === undefined)
+    throw new CapError('invalid', 'there is no store in this schema: give another');
   const [row] = await connection.query('SELECT name FROM store');
   return sentinel?.read(String(row?.['name']));
 }
@@ -109,19 +117,19 @@ async function seenBefore(connection: Connection, sentinel: Sentinel | undefined
 /** Makes the store if it is missing. Returns who has it, if that is neither this process nor one that is gone. */
 async function heldBy(
   connection: Connection,
-  { schema, sentinel }: OpeningOptions,
+  { schema, sentinel, steps }: OpeningOptions,
   { before, takesFree }: Claim,
-): Promise<Held | undefined> {
+): Promise<Held | typeof TAKING | undefined> {
   // Openings come one after the other.
-  await connection.query(`SELECT pg_advisory_xact_lock(${lockClass(schema)}, 0)`);
-  if (!(await hasStore(connection))) {
+  if (!(await lock(connection, 'pg_try_advisory_xact_lock', schema, 0))) return TAKING;
+  if ((await versionsOf(connection, steps)) === undefined) {
     const emptied = sentinel?.storeHere();
     if (emptied !== undefined)
       throw new CapError(
         'invalid',
         `this store was emptied: its sentinel saw ${emptied.commits} commits in this schema, and none of them is here. Restore a backup, or give another schema`,
       );
-    await makeStore(connection, schema);
+    await makeStore(connection, schema, steps);
   }
   const [owner] = await connection.query(
     'SELECT opening, lock, until::text, until > clock_timestamp() AS live FROM owner',
@@ -163,9 +171,10 @@ async function found(
 
 /** Counts this opening, and takes the store. */
 async function begin(connection: Connection, options: OpeningOptions, before: Before | undefined): Promise<Opening> {
-  const { sentinel } = options;
+  const { sentinel, steps } = options;
   // Waits for a commit of the opening before that is under way.
   const [row] = await connection.query('SELECT name, watched FROM store FOR UPDATE');
+  await bringForward(connection, steps, (await versionsOf(connection, steps))?.tables ?? 1);
   const facts = { store: String(row?.['name']), watched: Number(row?.['watched']) };
   const opened = await found(connection, options, latest(seenOf({ facts, sentinel }), before?.reached));
   const [epoch, opening] = [opened.epoch + 1, randomText()];

@@ -5,11 +5,13 @@
  * not taken from the environment.
  */
 import { CapError, type Store } from '@hob/vat';
-import { diskIn, signerFrom, startThread, storeOn } from '@hob/vat/engine';
+import { diskIn, signerFrom, startThread, storeOn, type Thread } from '@hob/vat/engine';
 import { takeOptions } from '@hob/vat/forwarder';
 import { serverAt } from './address.ts';
 import type { Given } from './drivers/store-thread.ts';
 import { STORE_THREAD } from './drivers/thread-place.ts';
+import type { StoreHosts } from './hosts.ts';
+import { STEPS } from './schema.ts';
 
 /** Where the store lies, and how it is used. */
 export interface PostgresStoreOptions {
@@ -37,7 +39,11 @@ export interface PostgresStoreOptions {
    * a store whose sentinel is missing counts as put back.
    */
   readonly shared?: boolean;
+  /** How this host is called in `storeHosts`: up to 40 letters, digits and signs of `. _ -`. Default: it has no name. */
+  readonly name?: string;
 }
+
+const threads = new WeakMap<Store, Thread>();
 
 /**
  * Opens a store. Errors: `invalid` (an option, the server's configuration, a newer store, one that was emptied),
@@ -54,6 +60,7 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
     leaseMs = 10_000,
     standby = false,
     shared = false,
+    name,
   } = takeOptions(given, 'postgresStore', {
     ...{
       url: true,
@@ -65,14 +72,35 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
       leaseMs: true,
       standby: true,
       shared: true,
+      name: true,
     },
   });
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith('pg_'))
     throw new CapError('invalid', 'schema is a name of small letters, digits and _, and does not begin with pg_');
   if (!(Number.isInteger(leaseMs) && leaseMs >= 1000 && leaseMs <= 3_600_000))
     throw new CapError('invalid', 'leaseMs is a number of ms, from 1000 to an hour');
-  const server = serverAt(url, { ...(password !== undefined && { password }), ...(ca !== undefined && { ca }) });
-  const parts: Given = { server, sentinel, options: { schema, leaseMs, look, standby, shared } };
+  if (name !== undefined && !(typeof name === 'string' && /^[\w.-]{1,40}$/.test(name)))
+    throw new CapError('invalid', 'name has up to 40 letters, digits and signs of . _ -');
+  const at = serverAt(url, { ...(password !== undefined && { password }), ...(ca !== undefined && { ca }) });
+  const parts: Given = {
+    server: { ...at, name },
+    sentinel,
+    options: { schema, leaseMs, look, standby, shared, steps: STEPS },
+  };
   const thread = await startThread(STORE_THREAD, parts);
-  return storeOn(await diskIn(thread, () => signerFrom(thread.ask('key') as string)));
+  const store = storeOn(await diskIn(thread, () => signerFrom(thread.ask('key') as string)));
+  threads.set(store, thread);
+  return store;
+}
+
+/**
+ * Tells which hosts use the store that `postgresStore` opened, how long the lease runs, and how far the standbys of the
+ * server are. Errors: `invalid` (a store of another kind), `unavailable` (the server does not answer, or it is closed).
+ */
+export async function storeHosts(store: Store): Promise<StoreHosts> {
+  const thread = threads.get(store);
+  if (thread === undefined) throw new CapError('invalid', 'storeHosts takes a store that postgresStore opened');
+  return await new Promise((resolve, reject) =>
+    thread.later('hosts', [], (error, hosts) => (error === undefined ? resolve(hosts as StoreHosts) : reject(error))),
+  );
 }

@@ -46,7 +46,7 @@ export function loseAll(): void {
 }
 
 /** Opens a connection. Errors: `Lost` (nobody answers), `invalid` (the server refuses the user or the database). */
-export async function connect({ host, port, database, user, password, tls }: Server): Promise<Connection> {
+export async function connect({ host, port, database, user, password, tls, name }: Server): Promise<Connection> {
   const state = { lost: false, given: false };
   let tell: (why: Lost) => void = () => {};
   const over = new Promise<never>((_, reject) => {
@@ -72,7 +72,7 @@ export async function connect({ host, port, database, user, password, tls }: Ser
     ...{ fetch_types: false, keep_alive: 2, backoff: 0, onclose: lose },
     // A warning (01000) of ours says that somebody ended the wait for a standby.
     onnotice: ({ code }: { readonly code?: string }) => code === '01000' && lose(),
-    connection: { application_name: 'hob' },
+    connection: { application_name: name === undefined ? 'hob' : `hob ${name}` },
   } as unknown as postgres.Options<Record<string, never>>);
   const end = async (): Promise<void> => {
     connections.delete(lose);

@@ -44,6 +44,7 @@ serveThread(async ({ server, sentinel, options }: Given) => {
     key: () => store.key,
     write: (...items: Parameters<typeof unpacked>[0]) => store.write(unpacked(items)),
     read: (...query: Query) => store.read(...query),
+    hosts: () => store.hosts(),
     scrub: () => store.scrub(),
     refill: () => store.refill(),
     reopen: () => store.reopen(),
