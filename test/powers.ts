@@ -487,6 +487,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Date', 'node:fs', 'process'],
     why: 'writes the log of hob serve into a file, and rotates it',
   },
+  'packages/cli/src/daemon/drivers/metrics-door.ts': {
+    powers: ['node:http'],
+    why: 'lets a program of this machine read metrics, at the port that the person named',
+  },
   'packages/cli/src/daemon/drivers/wishes.ts': {
     powers: ['node:crypto', 'setTimeout'],
     why: 'hashes wish lists, and looks again whether an accepted one has changed',

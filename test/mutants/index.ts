@@ -16,6 +16,7 @@ import { MUTANTS as imports } from './import.ts';
 import { MUTANTS as manifest } from './manifest.ts';
 import { MUTANTS as mcp } from './mcp.ts';
 import { MUTANTS as mcpServers } from './mcp-servers.ts';
+import { MUTANTS as metrics } from './metrics.ts';
 import type { Mutant } from './mutant.ts';
 import { MUTANTS as packing } from './packing.ts';
 import { MUTANTS as recipes } from './recipes.ts';
@@ -32,6 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...capsNet,
   ...guest,
   ...manifest,
+  ...metrics,
   ...imports,
   ...host,
   ...firewall,

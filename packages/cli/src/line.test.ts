@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { inherited } from '../../../test/mutants/environment.ts';
 import { helpAfter } from './line/help.ts';
 import { termsOf } from './line/limits.ts';
-import { GRANT_JSON, REQUEST_JSON, SESSION_JSON } from './line/shapes.ts';
+import { GRANT_JSON, REQUEST_JSON, SESSION_JSON, STORE_JSON } from './line/shapes.ts';
 import { tableLines } from './line/table.ts';
 import { TABLE, verbsFor } from './table.ts';
 import { verbs } from './verbs.ts';
@@ -54,7 +54,7 @@ test('the README has the shape of the JSON of every verb, as its help has it, an
       .map((entry) => /^(\w+(?: \w+)?) {2,}([\s\S]*)$/.exec(entry) as RegExpExecArray)
       .map(([, name = '', shape = '']) => [name, flat(shape)]),
   );
-  const named = { Grant: GRANT_JSON, Request: REQUEST_JSON, Session: SESSION_JSON };
+  const named = { Grant: GRANT_JSON, Request: REQUEST_JSON, Session: SESSION_JSON, Store: STORE_JSON };
   for (const [name, shape] of Object.entries(named)) expect(said.get(name)).toBe(flat(shape));
   const withNames = (json: string): string =>
     Object.entries(named).reduce((text, [name, shape]) => text.replace(flat(shape), name), flat(json));

@@ -22,6 +22,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   mcp: async () => (await import('./verbs/host/mcp.ts')).mcp,
   recipe: async () => (await import('./verbs/host/recipe.ts')).recipe,
   status: async () => (await import('./verbs/host/status.ts')).status,
+  metrics: async () => (await import('./verbs/host/metrics.ts')).metrics,
   stop: async () => (await import('./verbs/host/stop.ts')).stop,
   console: async () => (await import('./verbs/host/console.ts')).consoleVerb,
 

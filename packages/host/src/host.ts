@@ -21,6 +21,7 @@ import {
 import { base32, hashSecret, newSecret, takeOptions } from '@hob/vat/forwarder';
 import { backup, retainLedger } from '@hob/vat/store';
 import { closeCodes } from '@hob/vat/wire';
+import { countsOf, type RowCounts, rowCounts } from './counts.ts';
 import { ConnectionSlots } from './door/connection-slots.ts';
 import { type DoorHandlers, type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
 import { EntryCodes, pagePeer } from './door/entry-codes.ts';
@@ -101,14 +102,12 @@ export class LiveHost implements Host {
 
   constructor(parts: HostParts) {
     const { stateDir, store, letGo, vats, vat, hostState, random, clock, graceMs, requestMs, observe } = parts;
-    this.#stateDir = stateDir;
-    this.#observe = observe;
+    [this.#stateDir, this.#observe] = [stateDir, observe];
     [this.#store, this.#letGo] = [store, letGo];
     this.vats = vats;
     this.#vat = vat;
     this.#hostState = hostState as unknown as HostState;
-    this.#random = random;
-    this.#requestMs = requestMs;
+    [this.#random, this.#requestMs] = [random, requestMs];
     this.#granterLedger = new GranterLedger(store, (about) => this.#turn((tables) => lineOwner(tables, about)));
     const sessions: SessionLookup = {
       entered: (session) =>
@@ -128,8 +127,7 @@ export class LiveHost implements Host {
 
   /** Gives the actors of the host their driver, and starts a grace time for each session entered before. */
   async start({ onRequest, suggest }: Pick<HostOptions, 'onRequest' | 'suggest'>): Promise<void> {
-    const chance = base32(this.#random(5)).slice(0, 4);
-    const nameKey = base32(this.#random(20));
+    const [chance, nameKey] = [base32(this.#random(5)).slice(0, 4), base32(this.#random(20))];
     const storeTag = await this.#turn((tables) => {
       if (!tables.facts.has('era')) {
         tables.facts.set('era', chance);
@@ -318,6 +316,8 @@ export class LiveHost implements Host {
   }
 
   readonly connections: Host['connections'] = () => this.#presence.connections();
+  readonly counts: Host['counts'] = async () =>
+    countsOf(this, this.#meters, (await this.#turn(rowCounts)) as RowCounts);
 
   get restored(): boolean {
     return this.vats.restored;

@@ -1,5 +1,6 @@
 /** The public face of `@hob/host`. */
 
+export type { BudgetUse, HostCounts } from './counts.ts';
 export type { HttpFace, HttpFaces, HttpSession, OutsideFace } from './door/http-face.ts';
 export type { HttpPage, HttpPages } from './door/http-pages.ts';
 export type { ServeOptions } from './door/where.ts';

@@ -8,6 +8,7 @@ import type { Guests } from '@hob/guest';
 import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Store, Vats } from '@hob/vat';
 import type { Effects } from '@hob/vat/forwarder';
 import type { WireFault } from '@hob/vat/wire';
+import type { HostCounts } from './counts.ts';
 import type { HttpFaces } from './door/http-face.ts';
 import type { HttpPages } from './door/http-pages.ts';
 import type { ServeOptions } from './door/where.ts';
@@ -223,6 +224,8 @@ export interface Host extends AsyncDisposable {
    * The open connections. `session` is `granter:NAME` for a granter and `sturdyref:GRANT` for a sturdyref.
    */
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[];
+  /** Numbers for a program that watches the host. No name, text or id is among them. */
+  counts(): Promise<HostCounts>;
   /**
    * The store was restored to an earlier state: its grants are suspended until `confirm` of a granter, or
    * `trust`.

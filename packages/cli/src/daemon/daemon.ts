@@ -3,6 +3,7 @@ import { type Granter, type Host, type KeptTexts, type ToolHost, toolHostOf } fr
 import type { LayerName } from '@hob/manifest';
 import { CapError, E, type Far } from '@hob/vat';
 import { shortId } from '../line/ids.ts';
+import type { StoreNow } from '../line/store-lines.ts';
 import { OWNER } from '../plan/names.ts';
 import type { OpenedSession } from '../plan/sessions.ts';
 import { type Box, boxOf } from './box.ts';
@@ -54,6 +55,8 @@ export interface DaemonStatus {
   readonly url: string;
   /** In ms since 1970. */
   readonly since: number;
+  /** Which hosts use the store. Undefined if it is in a folder. */
+  readonly store?: StoreNow;
 }
 
 /** An object of `hob start`, which runs the agent's program. */
@@ -79,6 +82,8 @@ export interface Daemon {
   /** A new secret for a granter of the manifest. The one before it ends. Errors: `invalid`. */
   granterSecret(name: string): Promise<string>;
   status(): Promise<DaemonStatus>;
+  /** The numbers of the host, as OpenMetrics text. */
+  metrics(): Promise<string>;
   /** The wish lists of the roots, as they are now. */
   wishes(): Promise<readonly WishRow[]>;
   /** The manifests as they were read, and the offers that their caps lead to. */
@@ -125,6 +130,8 @@ interface DaemonParts {
   readonly host: Pick<Host, 'session' | 'sessions' | 'ensureSession' | 'offer'>;
   readonly granters: ServedGranters;
   readonly status: DaemonStatus;
+  readonly hosts: () => Promise<StoreNow | undefined>;
+  readonly metrics: () => Promise<string>;
   readonly backup: () => Promise<string>;
   readonly console: () => Promise<string>;
   readonly places: () => Readonly<Record<string, string>>;
@@ -137,7 +144,7 @@ interface DaemonParts {
 
 /** The object behind it. */
 export function daemonOf(parts: DaemonParts): Daemon {
-  const { open, wishes, served, host, granters, status, console: link, backup, secrets, agents, log } = parts;
+  const { open, wishes, served, host, granters, status, hosts, console: link, backup, secrets, agents, log } = parts;
   return {
     async open(name, starter, layers = []) {
       const opened = await open(name, layers);
@@ -175,7 +182,11 @@ export function daemonOf(parts: DaemonParts): Daemon {
       log(`the granter ${name} has a new secret`);
       return secret;
     },
-    status: async () => status,
+    async status() {
+      const store = await hosts();
+      return store === undefined ? status : { ...status, store };
+    },
+    metrics: () => parts.metrics(),
     wishes: async () => await wishes(),
     served: async () => await served(),
     async backup() {

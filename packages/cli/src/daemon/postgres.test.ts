@@ -1,12 +1,18 @@
 /** `hob serve --store`: a state in a PostgreSQL database, on two machines that take turns. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { StoreHosts } from '@hob/store-postgres';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { type Cluster, openCluster } from '../../../../test/postgres-cluster.ts';
 import { agentIn, type HobHome, hobHome, type Running } from '../../test/hob.ts';
+import { faultOf, valueIn } from '../../test/open-metrics.ts';
+import { shapeFault } from '../../test/shape.ts';
+import { STORE_JSON } from '../line/shapes.ts';
+import { status as statusVerb } from '../verbs/host/status.ts';
 
 const test = requires('postgres', 'linux');
+const statusShape = statusVerb.json as string;
 
 async function cluster(): Promise<Cluster> {
   const opened = await openCluster();
@@ -35,7 +41,17 @@ test('a state in a database is served, looked at by the verbs of a state at rest
   const host = await served(hob, ...store);
   const agent = hob.start('start', '--', ...agentIn(hob.folder));
   await agent.shows(/reads one/);
-  expect(await hob.json('status')).toMatchObject({ pid: host.child.pid, sessions: 1 });
+  const status = await hob.json<{ store: StoreHosts }>('status');
+  expect(status).toMatchObject({ pid: host.child.pid, sessions: 1, store: { epoch: 1, standbys: [] } });
+  expect(shapeFault(statusShape, status)).toBeUndefined();
+  expect(status.store.holder).toMatchObject({ name: expect.stringMatching(new RegExp(`-${host.child.pid}$`)), connected: true }); // biome-ignore format: one line
+  // Without a standby of the server, a lost disk is a lost store: the log says so, and so does the status.
+  for (const text of [host.err, (await hob.run('status')).out])
+    expect(text).toMatch(/the database server has no standby/);
+  const metrics = (await hob.run('metrics')).out;
+  expect(faultOf(metrics)).toBeUndefined();
+  expect([valueIn(metrics, 'hob_store_up'), valueIn(metrics, 'hob_lease_epoch')]).toEqual([1, 1]);
+  expect(valueIn(metrics, 'hob_lease_remaining_seconds')).toBeGreaterThan(0);
   expect((await hob.run('ledger', 'verify')).out).toMatch(/^the ledger is whole/);
   const state = join(hob.folder, 'home/.local/state/hob/state');
   expect(readdirSync(state)).toContain('store.elsewhere');
@@ -77,12 +93,29 @@ test('a second machine waits as a standby, and takes over with the sessions and 
   // Longer than the lease, which the first host renews.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   expect(standby.out).toBe('');
+  const words = named(second, database);
+  const seen = await second.run('status', ...words);
+  expect(seen.out).toMatch(new RegExp(`^store: \\S+-${host.child.pid} has it for \\d\\.\\d s unless .*opened once\ntables: version 2, .*\nstandby: \\S+-${standby.child.pid}, heard of `)); // biome-ignore format: one line
+  const json = await second.json<{ store: StoreHosts }>('status', ...words);
+  expect(shapeFault(`{ store: ${STORE_JSON} }`, json)).toBeUndefined();
+  expect(json.store.standbys.length).toBe(1);
+  const metrics = (await second.run('metrics', ...words)).out;
+  expect([faultOf(metrics), valueIn(metrics, 'hob_hosts_waiting'), valueIn(metrics, 'hob_sessions')]).toEqual([undefined, 1, undefined]); // biome-ignore format: one line
+  for (const text of [seen.out, JSON.stringify(json), metrics]) expect(text).not.toMatch(/\/|postgres:|hob1_/);
   host.child.kill('SIGKILL');
   await standby.shows(/see its requests/);
   const ledger = (await second.run('ledger', 'show')).out;
   // The agent's session and its call are in the ledger of the second machine, before the line of its opening.
   expect(ledger).toMatch(/ session .*what=open.*\n(?:.*\n)*.* call .*method=readText.*\n(?:.*\n)*.* restart .*epoch=2/);
   expect((await second.run('ledger', 'verify')).out).toMatch(/^the ledger is whole/);
+  expect((await second.json<{ store: StoreHosts }>('status', ...words)).store).toMatchObject({
+    epoch: 2,
+    standbys: [],
+  });
+  standby.child.kill('SIGTERM');
+  await standby.ended;
+  const over = await second.run('status', ...words);
+  expect([over.code, over.out]).toEqual([1, expect.stringMatching(/^store: no host has it; it was opened 2 times\n/)]);
   // Nothing waits for a person, although this machine has never seen the store.
   expect([ledger, standby.err].join()).not.toMatch(/restored|suspended/);
 }, 300_000);

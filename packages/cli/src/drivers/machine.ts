@@ -1,7 +1,7 @@
 /** The powers that sessions of a plan use: programs on PATH, scratch folders, the clock. */
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Machine } from '../plan/machine.ts';
 
@@ -34,6 +34,12 @@ function isProgram(path: string): boolean {
 
 /** An id that nobody guesses, of 36 letters, digits and dashes. */
 export const newId = (): string => randomUUID();
+
+/** How this host is called among those of a database: its machine and its process. */
+export const ownName = (): string =>
+  `${hostname()
+    .replaceAll(/[^\w.-]/g, '-')
+    .slice(0, 30)}-${process.pid}`;
 
 /** A time in ms since 1970, for a person. */
 export const dateText = (ms: number): string => new Date(ms).toISOString();

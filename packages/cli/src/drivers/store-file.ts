@@ -11,11 +11,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { StoreHosts } from '@hob/store-postgres';
 import type { Store } from '@hob/vat';
 import { parse } from 'yaml';
 import { durationOf } from '../line/limits.ts';
 import { Mistake } from '../line/mistake.ts';
 import { type Given, textOf } from '../line/verb.ts';
+import { ownName } from './machine.ts';
 import { readPrivate } from './private-file.ts';
 
 /** How a store is opened. */
@@ -34,6 +36,8 @@ export interface NamedStore {
   readonly files: readonly string[];
   /** Errors: `Mistake` (the package, the authority), those of `postgresStore`. */
   open(opening: Opening): Promise<Store>;
+  /** Which hosts use the store that `open` opened. Errors: those of `storeHosts`. */
+  hosts(store: Store): Promise<StoreHosts>;
 }
 
 const KEYS = ['url', 'password', 'ca', 'schema', 'lease'] as const;
@@ -47,7 +51,23 @@ export function storeOf(given: Given): NamedStore | undefined {
   const fields = read(file);
   const ca = fields.ca === undefined ? undefined : resolve(dirname(file), fields.ca);
   const place = { ...fields, ca };
-  return { files: ca === undefined ? [file] : [file, ca], open: (opening) => open(place, opening) };
+  return {
+    files: ca === undefined ? [file] : [file, ca],
+    open: (opening) => open(place, opening),
+    hosts: async (store) => await (await library()).storeHosts(store),
+  };
+}
+
+/** Which hosts use the store that `--store` names. Errors: `Mistake` (the file, none is named), those of a store. */
+export async function hostsNamed(given: Given): Promise<StoreHosts> {
+  const named = storeOf(given);
+  if (named === undefined) throw new Mistake('--store FILE names the database', 2);
+  const store = await named.open({ look: true });
+  try {
+    return await named.hosts(store);
+  } finally {
+    await store.close();
+  }
 }
 
 async function open(
@@ -57,7 +77,7 @@ async function open(
   const { postgresStore } = await library();
   return await postgresStore({
     // Each machine that serves the state has a sentinel of its own.
-    ...{ url, look, standby, shared: true },
+    ...{ url, look, standby, shared: true, name: ownName() },
     ...(password !== undefined && { password }),
     ...(ca !== undefined && { ca: authorityIn(ca) }),
     ...(schema !== undefined && { schema }),

@@ -21,6 +21,7 @@ import type { Barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
 import { fenced, fencedOr } from '../core/faults.ts';
 import { isOutcome, type LedgerEntry } from '../core/ledger-entry.ts';
+import { Counts } from './counts.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
@@ -117,6 +118,7 @@ function addLines(batch: Batch, lines: readonly LedgerEntry[]): void {
 const isFull = ({ turns, text }: Batch): boolean => turns >= mostTurns || text >= mostText;
 
 export class OutputCommit {
+  readonly counts: Counts = new Counts();
   readonly #ground: CommitPowers;
   #numbers = 0;
   #open: Batch | undefined;
@@ -278,24 +280,27 @@ export class OutputCommit {
   #startCommit(batch: Batch): void {
     this.#open = undefined;
     this.#committing = batch;
+    const began = this.#ground.tick();
     const ended = (error: unknown): void => {
       if (this.#committing !== batch) return;
       this.#committing = undefined;
-      fenced(() => this.#ended(batch, error));
+      fenced(() => this.#ended(batch, began, error));
       this.#ground.room();
     };
     // A commit that cannot even begin has failed.
     fencedOr(() => this.#ground.commit(batch, ended), ended);
   }
 
-  #ended(batch: Batch, error: unknown): void {
+  #ended(batch: Batch, began: number, error: unknown): void {
     if (error !== undefined) return this.#lose(batch);
+    this.counts.committed(this.#ground.tick() - began, batch.lines);
     batch.done(undefined);
     // The turns that ended meanwhile form the next batch. A single turn does not wait for more.
     if (this.#committing === undefined && this.#open !== undefined) this.#startCommit(this.#open);
   }
 
   #lose(batch: Batch): void {
+    this.counts.failed();
     const open = this.#open;
     this.#open = undefined;
     const why = this.unknown();

@@ -9,6 +9,7 @@ import type { ActorKind } from '../core/kind.ts';
 import type { LedgerEntry } from '../core/ledger-entry.ts';
 import { targetOf } from '../core/reference.ts';
 import type { AnyDefinition } from '../core/types.ts';
+import { Counts } from '../durable/counts.ts';
 import { ObjectStore } from '../durable/object-store.ts';
 import { type Commit, OutputCommit, type Writes } from '../durable/output-commit.ts';
 import type { Ledger } from '../ledger/chain.ts';
@@ -19,6 +20,7 @@ import { driverNamed } from '../turn/named-driver.ts';
 import { kindOf } from '../turn/portrait.ts';
 import { readInTurns } from '../turn/reading.ts';
 import type { ActorHome } from '../turn/runnable.ts';
+import type { VatsCounts } from './interface.ts';
 import { fulfilled, lostReference, nameOf } from './names.ts';
 
 /** The functions of the vats that these parts call. */
@@ -80,6 +82,12 @@ export function openDurable(
     },
   );
   return { outputCommit, objectStore };
+}
+
+/** What vats with these parts have done. Without a durable store there are none. */
+export function countsOf(turns: number, outputCommit?: OutputCommit, engine?: StoreEngine): VatsCounts {
+  const { commits, entries } = outputCommit?.counts ?? new Counts();
+  return { turns, commits, entries, lines: engine?.head().seq ?? 0, epoch: engine?.epoch ?? 0 };
 }
 
 function kindOfDefinition(definition: AnyDefinition): ActorKind {

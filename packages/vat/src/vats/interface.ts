@@ -2,6 +2,7 @@
 import type { CapError } from '../core/errors.ts';
 import type { OptionNames } from '../core/options.ts';
 import type { AnyDefinition, Far, Faraway, Meter, Portrait, TurnRecord } from '../core/types.ts';
+import type { CommitCounts } from '../durable/counts.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../time/clock.ts';
 
@@ -73,6 +74,19 @@ export const vatsOptions: OptionNames<VatsOptions> = {
   first: true,
 };
 
+/** What vats have done since they were opened. */
+export interface VatsCounts {
+  readonly turns: number;
+  /** Without a durable store there are none. */
+  readonly commits: CommitCounts;
+  /** The entries that these commits brought into the ledger, by their kind (`docs/ledger.md`). */
+  readonly entries: Readonly<Record<string, number>>;
+  /** The number of the last line of the ledger. */
+  readonly lines: number;
+  /** How often the store was opened. */
+  readonly epoch: number;
+}
+
 /** `await using` closes them. */
 export interface Vats extends AsyncDisposable {
   /**
@@ -89,6 +103,8 @@ export interface Vats extends AsyncDisposable {
   sturdyref(reference: Far<unknown>): Promise<string>;
   restore<T>(sturdyref: string): Promise<Far<T>>;
   revokeSturdyref(sturdyref: string): Promise<void>;
+  /** Returns what these vats have done so far, for a program that watches them. */
+  counts(): VatsCounts;
   /** Resolves when every turn before now is durable. */
   settled(): Promise<void>;
   /**

@@ -4,6 +4,9 @@ import type { Era } from '../store/rows.ts';
 /** The history of a store that was never put back, and of vats without a store. */
 export const neverPutBack: Era = { now: 0, trusted: 0 };
 
+/** Whether nobody has looked since. */
+export const isPutBack = ({ now, trusted }: Era = neverPutBack): boolean => trusted < now;
+
 /** The reason why the store is not what it was; undefined if it was never put back. */
 export function becauseOf({ missing, why }: Era): string | undefined {
   if (why === undefined) return undefined;

@@ -31,12 +31,12 @@ import type { VatTime } from '../time/time.ts';
 import { type DeliveryServices, deliver } from '../turn/deliver.ts';
 import type { Intake } from '../turn/runnable.ts';
 import { Scheduler } from '../turn/scheduler.ts';
-import { checkLabels, openDurable } from './durable-parts.ts';
+import { checkLabels, countsOf, openDurable } from './durable-parts.ts';
 import { freshNames } from './fresh-names.ts';
 import { StoringIntake } from './intake.ts';
 import { type Vat, type Vats, type VatsOptions, vatsOptions } from './interface.ts';
 import { openLogs } from './logs.ts';
-import { becauseOf, neverPutBack } from './put-back.ts';
+import { becauseOf, isPutBack, neverPutBack } from './put-back.ts';
 import { Sturdyrefs, storedTable } from './sturdyrefs.ts';
 import { LiveVat, shown } from './vat.ts';
 import { lossesOfAny, openedVats } from './which-vats.ts';
@@ -87,6 +87,7 @@ class LiveVats implements Vats {
   #sweep: Promise<number> | undefined;
   readonly #checkpointsUnderWay = new Set<Promise<void>>();
   readonly #losses = new Set<(why: CapError) => void>();
+  #turns = 0;
   #lookAgain = 0;
   #sweptAtOpen = false;
   readonly #time: VatTime;
@@ -174,12 +175,8 @@ class LiveVats implements Vats {
   }
 
   #delivery(observe: VatsOptions['observe']): DeliveryServices {
-    let seq = 0;
     return {
-      nextSeq: () => {
-        seq += 1;
-        return seq;
-      },
+      nextSeq: () => (this.#turns += 1),
       tick: () => this.#clock.tick(),
       commit: (lines: readonly LedgerEntry[]) => {
         if (this.#engine?.full === true) this.#look();
@@ -336,8 +333,7 @@ class LiveVats implements Vats {
   }
 
   get restored(): boolean {
-    const { now, trusted } = this.#engine?.era ?? neverPutBack;
-    return trusted < now;
+    return isPutBack(this.#engine?.era);
   }
 
   get restoredBecause(): string | undefined {
@@ -355,6 +351,8 @@ class LiveVats implements Vats {
     this.#losses.add(own);
     return () => void this.#losses.delete(own);
   }
+
+  readonly counts: Vats['counts'] = () => countsOf(this.#turns, this.#outputCommit, this.#engine);
 
   async settled(): Promise<void> {
     await this.#outputCommit?.settled();
@@ -386,9 +384,7 @@ class LiveVats implements Vats {
     return `Vats ${JSON.stringify([...this.#vats.keys()])}`;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+  readonly [Symbol.asyncDispose]: Vats['close'] = () => this.close();
 
   #send(to: NonNullable<VatsOptions['onCheckpoint']>, checkpoint: string): void {
     const sending = Promise.resolve()

@@ -43,7 +43,7 @@ export async function withDaemon<R>(given: Given, act: (reached: ReachedDaemon) 
     throw new Mistake('no host serves this state: start one with hob serve, or name its state with --state');
   if (!existsSync(path))
     throw new Mistake(
-      `process ${holder.pid ?? '?'} has this state, and no socket of a granter: wait for hob serve; a program of yours makes one with host.serveGranter; a host without one is reached with --url`,
+      `process ${holder.pid ?? '?'} has this state, and no socket of a granter: wait for hob serve (of a standby, hob status --store FILE tells more); a program of yours makes one with host.serveGranter; a host without one is reached with --url`,
     );
   // A socket in a folder of others could be anybody's.
   checkPrivateFolder(folder);

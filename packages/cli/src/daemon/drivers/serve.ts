@@ -29,11 +29,13 @@ import { Mistake } from '../../line/mistake.ts';
 import { PlanSessions } from '../../plan/sessions.ts';
 import { type DaemonStatus, daemonOf } from '../daemon.ts';
 import { ledgerKeeper } from '../keep-ledger.ts';
+import { servedMetrics } from '../metrics/served.ts';
 import { type RunsGate, runsGate, Schedules } from '../runs/schedules.ts';
 import { servedCard } from '../served/card.ts';
 import { definitions } from '../served/definitions.ts';
 import { servedFaces } from '../served/faces.ts';
 import { checkSandbox } from '../served/sandboxed.ts';
+import { servedStore } from '../served/store.ts';
 import { suggestedTo } from '../served/suggested.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { servedFirewall } from '../served-firewall.ts';
@@ -70,6 +72,8 @@ interface ServeChoice {
   readonly log: string | undefined;
   /** Where to listen on this machine. Undefined: any free port. */
   readonly port: number | undefined;
+  /** The port for a program that collects metrics. Undefined: there is none. */
+  readonly metrics: number | undefined;
   readonly say: (line: string) => void;
   readonly tell: TellChoice;
   /** The place of the key of the secrets. */
@@ -102,14 +106,14 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   let blank = (text: string): string => text;
   let suggest: HostOptions['suggest'];
   const { firewall, offered, received } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
-  const gate = runsGate();
+  const kept = await servedStore(store, { sentinel, standby }, note);
   const host = await openHost({
     stateDir: state,
     onRequest: (notice) => asked(notice, told, judge),
     suggest: async (granter) => suggest?.(granter),
     definitions,
     ...(firewall && { firewall }),
-    ...(store === undefined ? sentinel && { sentinel } : { store: await store.open({ sentinel, standby }) }),
+    ...kept.options,
     graceMs: GRACE_MS,
     blank: (text) => blank(text),
     observe: ({ id, error }) =>
@@ -122,7 +126,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
     const parts = { plan, roots, machine: { ...machine, secret: secrets.value, blank }, offered };
-    const { sessions, schedules } = await prepared(host, parts, { gate, say, log: log.write });
+    const { sessions, schedules } = await prepared(host, parts, { gate: runsGate(), say, log: log.write });
     // Before the host has an address: a verb that finds no folder would ask for a secret.
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
@@ -133,14 +137,15 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     const status = statusOf(read, url);
     const wishes = await servedWishes(host, read, sessions, { owner: granters.owner, say });
     removeCopies(folder);
-    const backup = copier(folder, (copy) => host.backup(copy));
+    const metrics = await servedMetrics(choice.metrics, { host, store: kept, since: status.since }, note);
     const served: Served = { read, sessions, wishes, log: log.write };
     const what = async () => ({ files: read.texts, offers: await sessions.offers() });
     suggest = (to) => suggestedTo(to, { owner: granters.owner, manifest: read.file, served: what });
     const daemon = daemonOf({
       open: (name, below) => openServed(served, name, below),
       wishes: () => wishes.rows(),
-      ...{ served: what, host, granters, status, backup },
+      ...{ served: what, host, granters, status, metrics, hosts: kept.hosts },
+      backup: copier(folder, (copy) => host.backup(copy)),
       places: () => sessions.places(),
       console: async () => consoleLink(url, (await host.entryCode('owner')).code),
       secrets: secrets.store,

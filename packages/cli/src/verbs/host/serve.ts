@@ -20,6 +20,10 @@ export const serve: Verb = {
       about: 'where the log goes: rotated at 1 MiB, with 4 older files (default: the standard error)',
     },
     { flags: '--port <n>', about: 'where it listens on 127.0.0.1 for agents and for --url (default: any free port)' },
+    {
+      flags: '--metrics <n>',
+      about: 'a port of 127.0.0.1 where a program collects metrics: http://127.0.0.1:N/metrics (default: nowhere)',
+    },
     ...TELLING,
     SECRETS_KEY,
   ],
@@ -57,7 +61,8 @@ export const serve: Verb = {
       store: storeOf(given),
       standby: standbyOf(given),
       log: log === undefined ? undefined : absolute(log),
-      port: portOf(textOf(given, 'port')),
+      port: portOf(given, 'port'),
+      metrics: portOf(given, 'metrics'),
       say,
       tell,
       secretsKey: secretsKeyOf(given),
@@ -84,8 +89,10 @@ function standbyOf(given: Given): boolean {
 }
 
 /** Errors: `Mistake`. */
-function portOf(text: string | undefined): number | undefined {
+function portOf(given: Given, name: string): number | undefined {
+  const text = textOf(given, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Mistake('--port takes a number from 0 to 65,535', 2);
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new Mistake(`--${name} takes a number from 0 to 65,535`, 2);
   return Number(text);
 }

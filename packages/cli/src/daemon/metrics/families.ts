@@ -1,0 +1,105 @@
+/**
+ * The metrics of a host and of its store.
+ *
+ * Promise: the labels are kinds of lines, names of budgets and a version, all of them ours. No name, text, id, path or
+ * secret of anybody is in them, so who reads the metrics learns how much is done, and not what.
+ */
+import type { HostCounts } from '@hob/host';
+import type { StoreHosts } from '@hob/store-postgres';
+import type { Family } from '../../line/open-metrics.ts';
+import type { StoreNow } from '../../line/store-lines.ts';
+
+type Single = Pick<Family, 'name' | 'help'> & { readonly unit?: 'seconds' | 'bytes' | 'ratio' };
+
+const gauge = (single: Single, value: number): Family => ({ ...single, type: 'gauge', samples: [{ value }] });
+const counter = (single: Single, value: number): Family => ({ ...single, type: 'counter', samples: [{ value }] });
+
+/** The things that a host is asked about itself. */
+interface HostNow {
+  readonly counts: HostCounts;
+  readonly version: string;
+  /** In ms since 1970. */
+  readonly since: number;
+}
+
+/** Numbers of a host. Counters begin anew when the host is started, but for the lines of the ledger. */
+export const hostFamilies = ({ counts, version, since }: HostNow): readonly Family[] => [
+  { name: 'hob', type: 'info', help: 'The version of Hob.', samples: [{ labels: { version }, value: 1 }] },
+  gauge({ name: 'hob_start_time_seconds', unit: 'seconds', help: 'When the host began, since 1970.' }, since / 1000),
+  gauge({ name: 'hob_sessions', help: 'Sessions.' }, counts.sessions),
+  gauge({ name: 'hob_grants', help: 'Grants of these sessions, also those that are used up or over.' }, counts.grants),
+  gauge({ name: 'hob_requests_waiting', help: 'Requests that wait for an answer.' }, counts.requests),
+  gauge({ name: 'hob_connections', help: 'Connections of sessions and granters.' }, counts.connections),
+  counter({ name: 'hob_calls_admitted', help: 'Calls that were let through.' }, counts.entries['call'] ?? 0),
+  counter({ name: 'hob_calls_refused', help: 'Calls that were refused.' }, counts.entries['refuse'] ?? 0),
+  {
+    ...{ name: 'hob_ledger_entries', type: 'counter', help: 'Entries of turns in the ledger, by their kind.' },
+    samples: Object.entries(counts.entries).map(([kind, value]) => ({ labels: { kind }, value })),
+  },
+  counter({ name: 'hob_ledger_lines', help: 'Lines of the ledger since its first.' }, counts.lines),
+  counter({ name: 'hob_turns', help: 'Turns of vats.' }, counts.turns),
+  {
+    ...{ name: 'hob_commit_seconds', unit: 'seconds', type: 'histogram', help: 'Times of commits of turns.' },
+    samples: {
+      within: counts.commits.within.map(({ ms, count }) => ({ bound: ms / 1000, count })),
+      ...{ count: counts.commits.done, sum: counts.commits.ms / 1000 },
+    },
+  },
+  counter({ name: 'hob_commits_failed', help: 'Commits that failed, and undid their turns.' }, counts.commits.failed),
+  {
+    ...{ name: 'hob_budget_used', type: 'gauge', help: 'What all sessions use of a budget of their meters.' },
+    samples: Object.entries(counts.budgets).map(([budget, { used: value }]) => ({ labels: { budget }, value })),
+  },
+  {
+    ...{ name: 'hob_budget_fullest_ratio', unit: 'ratio', type: 'gauge' },
+    help: 'The largest part of its limit that one session uses.',
+    samples: Object.entries(counts.budgets).flatMap(([budget, { fullest: value }]) =>
+      value === undefined ? [] : [{ labels: { budget }, value }],
+    ),
+  },
+  gauge({ name: 'hob_store_epoch', help: 'How often the store was opened.' }, counts.epoch),
+];
+
+/** Numbers of a store in a database, by its clock. */
+export function storeFamilies(now: StoreNow): readonly Family[] {
+  const up = gauge({ name: 'hob_store_up', help: '1 if the database answers.' }, 'wrong' in now ? 0 : 1);
+  return 'wrong' in now ? [up] : [up, ...leaseFamilies(now), ...replicationFamilies(now)];
+}
+
+const leaseFamilies = ({ epoch, holder, standbys }: StoreHosts): readonly Family[] => [
+  gauge({ name: 'hob_lease_epoch', help: 'How often the store was opened, by the database.' }, epoch),
+  gauge(
+    { name: 'hob_lease_remaining_seconds', unit: 'seconds', help: 'How long the lease runs unless it is renewed.' },
+    (holder?.leaseMs ?? 0) / 1000,
+  ),
+  gauge({ name: 'hob_lease_connected', help: '1 if the host that has the lease is connected.' }, holder?.connected === true ? 1 : 0), // biome-ignore format: one line
+  gauge({ name: 'hob_hosts_waiting', help: 'Hosts that wait for the store.' }, standbys.length),
+];
+
+const replicationFamilies = ({ replication: { mode, standbys, hidden } }: StoreHosts): readonly Family[] => [
+  gauge(
+    { name: 'hob_replication_synchronous', help: '1 if a commit waits for a standby of the database server.' },
+    mode === 'synchronous' ? 1 : 0,
+  ),
+  gauge({ name: 'hob_replication_standbys', help: 'Standbys of the database server.' }, standbys.length + hidden),
+  ...(standbys.length === 0
+    ? []
+    : [
+        gauge(
+          {
+            name: 'hob_replication_lag_bytes',
+            unit: 'bytes',
+            help: 'What the last standby does not have on its disk.',
+          },
+          Math.max(...standbys.map(({ unflushedBytes }) => unflushedBytes)),
+        ),
+        gauge(
+          {
+            name: 'hob_replication_lag_seconds',
+            unit: 'seconds',
+            help: 'How long the last standby took for a commit.',
+          },
+          Math.max(...standbys.map(({ flushMs = 0 }) => flushMs)) / 1000,
+        ),
+      ]),
+];

@@ -1,0 +1,40 @@
+/** The store of a served host: in the folder of its state, or in a database that other hosts use, too. */
+import type { HostOptions } from '@hob/host';
+import { CapError } from '@hob/vat';
+import type { NamedStore } from '../../drivers/store-file.ts';
+import { lossText, type StoreNow } from '../../line/store-lines.ts';
+
+/** A store, as a host opens it. */
+export interface ServedStore {
+  readonly options: Pick<HostOptions, 'store' | 'sentinel'>;
+  /** Which hosts use it now. Undefined if it is in a folder. */
+  readonly hosts: () => Promise<StoreNow | undefined>;
+}
+
+interface Opening {
+  /** The folder of the sentinel. */
+  readonly sentinel: string | undefined;
+  readonly standby: boolean;
+}
+
+/** Opens the store that `named` names. Logs it if the database may lose commits. Errors: those of `NamedStore.open`. */
+export async function servedStore(
+  named: NamedStore | undefined,
+  { sentinel, standby }: Opening,
+  log: (line: string) => void,
+): Promise<ServedStore> {
+  if (named === undefined) return { options: sentinel === undefined ? {} : { sentinel }, hosts: async () => undefined };
+  const store = await named.open({ sentinel, standby });
+  const hosts = async (): Promise<StoreNow> => {
+    try {
+      return await named.hosts(store);
+    } catch (error) {
+      if (!(error instanceof CapError)) throw error;
+      return { wrong: error.message };
+    }
+  };
+  const now = await hosts();
+  const loss = 'wrong' in now ? undefined : lossText(now.replication);
+  if (loss !== undefined) log(loss);
+  return { options: { store }, hosts };
+}

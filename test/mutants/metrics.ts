@@ -1,0 +1,92 @@
+/** The mutants of metrics: what is counted in `@hob/vat` and `@hob/host`, and told by `hob`. */
+import type { Mutant } from './mutant.ts';
+
+const vatTests = ['packages/vat/src/vats/counts.test.ts'];
+const hostTests = ['packages/host/src/counts.test.ts'];
+const textTests = ['packages/cli/src/line/open-metrics.test.ts'];
+const serveTests = ['packages/cli/src/daemon/metrics/metrics.test.ts'];
+const text = 'packages/cli/src/line/open-metrics.ts';
+const door = 'packages/cli/src/daemon/drivers/metrics-door.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'metrics-lost-commits',
+    breaks: 'calls of a commit that failed count as calls that were let through',
+    file: 'packages/vat/src/durable/output-commit.ts',
+    find: '    this.counts.failed();',
+    replace: '    this.counts.committed(0, batch.lines);',
+    tests: vatTests,
+  },
+  {
+    name: 'metrics-buckets',
+    breaks: 'a commit is missing among those within a larger bound',
+    file: 'packages/vat/src/durable/counts.ts',
+    find: 'count: (count += this.#took[at] ?? 0)',
+    replace: 'count: count + (this.#took[at] ?? 0)',
+    tests: vatTests,
+  },
+  {
+    name: 'metrics-turns',
+    breaks: 'turns are not counted',
+    file: 'packages/vat/src/vats/vats.ts',
+    find: 'nextSeq: () => (this.#turns += 1),',
+    replace: 'nextSeq: () => this.#turns + 1,',
+    tests: vatTests,
+  },
+  {
+    name: 'metrics-sessions-only',
+    breaks: 'what granters use counts as use of sessions',
+    file: 'packages/host/src/counts.ts',
+    find: "if (!name.startsWith('session:')) continue;",
+    replace: '',
+    tests: hostTests,
+  },
+  {
+    name: 'metrics-fullest',
+    breaks: 'nobody sees that one session is at its limit',
+    file: 'packages/host/src/counts.ts',
+    find: 'Math.max(all.fullest ?? 0, used / limit)',
+    replace: 'Math.min(all.fullest ?? 0, used / limit)',
+    tests: hostTests,
+  },
+  {
+    name: 'metrics-escaped',
+    breaks: 'a quotation mark in a text breaks the metrics',
+    file: text,
+    find: `.replaceAll('"', '\\\\"')`,
+    replace: '',
+    tests: textTests,
+  },
+  {
+    name: 'metrics-twice',
+    breaks: 'one sample is there twice, and a collector drops all of them',
+    file: text,
+    find: '.size !== samples.length)',
+    replace: '.size > samples.length)',
+    tests: textTests,
+  },
+  {
+    name: 'metrics-bound',
+    breaks: 'a bound is written in another way than the specification wants, so it is another bound',
+    file: text,
+    find: 'Number.isInteger(bound) ? `${bound}.0` :',
+    replace: 'Number.isNaN(bound) ? `${bound}.0` :',
+    tests: textTests,
+  },
+  {
+    name: 'metrics-page',
+    breaks: 'a page in a browser reads the metrics',
+    file: door,
+    find: 'if (origin !== undefined || !/^(?:127\\.0\\.0\\.1|localhost)(?::\\d{1,5})?$/.test(host)) return 403;',
+    replace: 'void [origin, host];',
+    tests: serveTests,
+  },
+  {
+    name: 'metrics-at-once',
+    breaks: 'many who ask at once make the host count as often',
+    file: door,
+    find: 'underWay ??= metrics()',
+    replace: 'underWay = metrics()',
+    tests: serveTests,
+  },
+];
