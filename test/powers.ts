@@ -443,7 +443,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'ends with the standard input of its process, and tells its number',
   },
   'packages/cli/src/daemon/drivers/serve.ts': {
-    powers: ['Date', 'process'],
+    powers: ['Date', 'process', 'setTimeout'],
     why: 'entry point: the host of a manifest',
   },
   'packages/cli/src/daemon/drivers/webhook.ts': {

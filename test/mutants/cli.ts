@@ -434,6 +434,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/cli/src/daemon/postgres.test.ts'],
   },
   {
+    name: 'cli-unit-store',
+    breaks: 'a service is given up while its database is away',
+    file: 'packages/cli/src/line/unit-text.ts',
+    find: "command.includes('--store') ?",
+    replace: "command.includes('--standby=never') ?",
+    tests: hostVerbTests,
+  },
+  {
+    name: 'cli-store-gone',
+    breaks: 'a host whose store is gone holds its port and does nothing, and nobody starts it again',
+    file: 'packages/cli/src/daemon/drivers/serve.ts',
+    find: "if (code !== 'vat-halted') return;",
+    replace: 'if (code !== undefined) return;',
+    tests: ['packages/cli/src/daemon/postgres.test.ts'],
+  },
+  {
     name: 'cli-unit-words',
     breaks: 'a percent sign in a path becomes something else in the unit',
     file: 'packages/cli/src/line/unit-text.ts',

@@ -79,6 +79,25 @@ test('a state in a database is served, looked at by the verbs of a state at rest
   }
 }, 300_000);
 
+test('a host whose database is gone ends, so that whoever watches over it starts it again; then the session goes on', async () => {
+  const hob = hobHome();
+  const database = await cluster();
+  const store = named(hob, database);
+  const host = await served(hob, ...store);
+  const agent = hob.start('start', '--', ...agentIn(hob.folder));
+  await agent.shows(/reads one/);
+  await database.stop();
+  // The agent waits for a yes. This one cannot be written.
+  await hob.run('revoke', '--all');
+  await expect.poll(() => host.child.exitCode, { timeout: 60_000 }).toBe(1);
+  await host.ended;
+  expect(host.err).toMatch(/the store is gone, so this process ends: start it again/);
+  expect(host.err).not.toMatch(/\n\s+at /);
+  await database.start();
+  await served(hob, ...store);
+  expect((await hob.json<readonly object[]>('sessions')).length).toBe(1);
+}, 120_000);
+
 test('a second machine waits as a standby, and takes over with the sessions and the ledger when the first is killed', async () => {
   const database = await cluster();
   const [first, second] = [hobHome(), hobHome()];
@@ -119,6 +138,29 @@ test('a second machine waits as a standby, and takes over with the sessions and 
   // Nothing waits for a person, although this machine has never seen the store.
   expect([ledger, standby.err].join()).not.toMatch(/restored|suspended/);
 }, 300_000);
+
+test('a host that was paused until a standby took over ends, and is the standby when it is started again', async () => {
+  const database = await cluster();
+  const [first, second] = [hobHome(), hobHome()];
+  const words = named(first, database);
+  const host = await served(first, ...words);
+  const standby = second.start('serve', ...manifestOf(second), ...named(second, database), '--standby');
+  await standby.shows(/it serves as soon as no other host has the store/);
+  host.child.kill('SIGSTOP');
+  await standby.shows(/see its requests/);
+  host.child.kill('SIGCONT');
+  // It has to write something to learn it.
+  await first.run('start', '--', ...agentIn(first.folder));
+  await expect.poll(() => host.child.exitCode, { timeout: 60_000 }).toBe(1);
+  await host.ended;
+  const again = first.start('serve', ...manifestOf(first), ...words, '--standby');
+  await again.shows(/it serves as soon as no other host has the store/);
+  const waiting = await first.until(
+    () => first.json<{ store: StoreHosts }>('status', ...words),
+    ({ store }) => store.standbys.length > 0,
+  );
+  expect(waiting.store).toMatchObject({ epoch: 2, holder: { connected: true } });
+}, 120_000);
 
 test('the file of the store is its owner’s alone, has known names, and lies in no root; no error prints what it says', async () => {
   const hob = hobHome();

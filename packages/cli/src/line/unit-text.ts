@@ -7,11 +7,14 @@
 import { terminalLine } from '@hob/host/line';
 import { Mistake } from './mistake.ts';
 
+/** A state that is broken stays so. A database comes back, however long it is away. */
+const limitOf = (command: readonly string[]): string =>
+  command.includes('--store') ? 'StartLimitIntervalSec=0' : 'StartLimitIntervalSec=60\nStartLimitBurst=5';
+
 /** The unit that runs this command line. Errors: `Mistake` (a word that a unit cannot hold). */
 export const unitText = (command: readonly string[]): string => `[Unit]
 Description=Hob, an object-capability host for agents
-StartLimitIntervalSec=60
-StartLimitBurst=5
+${limitOf(command)}
 
 [Service]
 Type=exec

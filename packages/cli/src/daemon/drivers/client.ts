@@ -49,8 +49,11 @@ export async function withDaemon<R>(given: Given, act: (reached: ReachedDaemon) 
   checkPrivateFolder(folder);
   const { bootstrap, close, closed } = await connect<LocalGranter>(`ws+unix:${path}:/`, { secret: 'none' });
   try {
+    const granter = E(bootstrap).granter() as unknown as Promise<Far<Granter>>;
+    // A verb may call the daemon first, and that breaks with the same reason.
+    granter.catch(() => {});
     return await act({
-      granter: E(bootstrap).granter() as unknown as Far<Granter>,
+      granter: granter as unknown as Far<Granter>,
       // Asked for by the verbs that need it: a host that is not `hob serve` has none.
       get daemon() {
         const daemon = E(bootstrap).daemon() as unknown as Promise<Far<Daemon>>;

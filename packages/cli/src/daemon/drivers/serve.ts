@@ -54,6 +54,8 @@ import { lookAgainAndAgain, sha256 } from './wishes.ts';
 
 /** A session may be away for as long between two connections. */
 const GRACE_MS = 3_600_000;
+/** A host whose store is gone may take so long to end. */
+const LAST_MS = 5000;
 
 /** The manifest to serve, and the places of the host. */
 interface ServeChoice {
@@ -156,7 +158,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     lookAgainAndAgain(() => wishes.endChanged());
     keepLedger(host, plan, note);
     log.write(`process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(plan.caps).length} caps`); // biome-ignore format: one line
-    logsItsEnd(log);
+    logsItsEnd(log, host);
     if (host.restoredBecause !== undefined) say(`hob: ${host.restoredBecause}: hob list shows the grants that wait, hob confirm G3 lets one work`); // biome-ignore format: one line
     // A stop that was ordered while the host opened may have found nobody to signal.
     if (readStopOrder(state) !== undefined) end();
@@ -256,10 +258,19 @@ function asked(notice: RequestNotice, told: ReturnType<typeof openTelling>, judg
   judge?.look();
 }
 
-function logsItsEnd(log: Log): void {
+function logsItsEnd(log: Log, host: Host): void {
   process.once('exit', (code) => {
     log.write(`process ${process.pid} ends with ${code}`);
     log.close();
+  });
+  // After a failed commit a host goes on from what is on the disk. Without a disk it would hold its port and do nothing.
+  host.vats.onLoss(() => {
+    host.counts().catch(({ code }: { readonly code?: string }) => {
+      if (code !== 'vat-halted') return;
+      log.write('the store is gone, so this process ends: start it again when the store can be reached');
+      setTimeout(() => process.exit(1), LAST_MS).unref();
+      void closed(host).then(() => process.exit(1));
+    });
   });
 }
 

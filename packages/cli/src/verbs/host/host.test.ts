@@ -137,6 +137,9 @@ test('unit prints a unit that runs this hob on this manifest and state, whatever
   const version = spawnSync(program!, [...words.slice(0, -5), 'version'], { encoding: 'utf8', env: { PATH: '' } });
   expect(version.stdout).toBe((await hob.run('version')).out);
   expect(shapeFault(shapeOf('unit'), await hob.json('unit'))).toBeUndefined();
+  // A service whose database is away for an hour is tried for that hour.
+  expect(unit.out).toMatch(/^StartLimitBurst=5$/m);
+  expect((await hob.run('unit', '--store', 'store.yaml')).out).toMatch(/^StartLimitIntervalSec=0\n\n/m);
   const refused = await hob.run('unit', '--state', 'a\nb');
   expect([refused.code, refused.out]).toEqual([1, '']);
 });

@@ -39,7 +39,7 @@ export const serve: Verb = {
     '  firewall?: "observe" | "enforce", caps: { [name]: "mint" | "ask" }, since: number }',
   codes: {
     0: 'it was ended by Ctrl-C, SIGTERM, SIGHUP or hob stop',
-    1: 'it did not start: the manifest has mistakes, or another process has the state',
+    1: 'it did not start: the manifest has mistakes, or another process has the state; or its store is gone',
   },
   hardened: true,
   async run(given, { line, say, json }) {
