@@ -5,6 +5,7 @@ const vatTests = ['packages/vat/src/vats/counts.test.ts'];
 const hostTests = ['packages/host/src/counts.test.ts'];
 const textTests = ['packages/cli/src/line/open-metrics.test.ts'];
 const serveTests = ['packages/cli/src/daemon/metrics/metrics.test.ts'];
+const storeTests = ['packages/cli/src/daemon/served/store.test.ts'];
 const text = 'packages/cli/src/line/open-metrics.ts';
 const door = 'packages/cli/src/daemon/drivers/metrics-door.ts';
 
@@ -88,5 +89,21 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'underWay ??= metrics()',
     replace: 'underWay = metrics()',
     tests: serveTests,
+  },
+  {
+    name: 'cli-store-loss',
+    breaks: 'nobody says that a lost disk of the database is a lost store',
+    file: 'packages/cli/src/line/store-lines.ts',
+    find: "if (mode === 'synchronous') return undefined;",
+    replace: "if (mode !== 'asynchronous') return undefined;",
+    tests: storeTests,
+  },
+  {
+    name: 'cli-store-silent',
+    breaks: 'hob status fails when the database is silent, and does not say that it is',
+    file: 'packages/cli/src/daemon/served/store.ts',
+    find: 'return { wrong: error.message };',
+    replace: 'throw error;',
+    tests: storeTests,
   },
 ];

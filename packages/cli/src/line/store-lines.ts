@@ -31,7 +31,7 @@ const holderText = ({ name, connected }: NonNullable<StoreHosts['holder']>): str
 export function lossText({ mode }: Replication): string | undefined {
   if (mode === 'synchronous') return undefined;
   return mode === 'none'
-    ? 'the database server has no standby: if its disk is lost, the last commits are lost, too'
+    ? 'the database server has no standby: if its disk is lost, so is all since its last backup'
     : 'the standbys of the database server follow later: a failover may lose the last commits. Set synchronous_standby_names of the server';
 }
 

@@ -13,8 +13,14 @@ import { OPEN_METRICS } from '../../line/open-metrics.ts';
 const REQUEST_MS = 5000;
 const CONNECTIONS = 16;
 
-/** Serves `metrics` until the process ends. Returns the address. Errors: `Mistake` (the port is taken). */
-export async function openMetricsDoor(port: number, metrics: () => Promise<string>): Promise<string> {
+/** A door that is open. */
+interface MetricsDoor {
+  readonly url: string;
+  close(): void;
+}
+
+/** Serves `metrics`, until the process ends at the latest. Errors: `Mistake` (the port is taken). */
+export async function openMetricsDoor(port: number, metrics: () => Promise<string>): Promise<MetricsDoor> {
   let underWay: Promise<string> | undefined;
   const counted = (): Promise<string> => {
     underWay ??= metrics().finally(() => {
@@ -38,7 +44,8 @@ export async function openMetricsDoor(port: number, metrics: () => Promise<strin
     server.once('error', () => reject(new Mistake('the port of --metrics is taken, or may not be used: name another')));
     server.listen(port, '127.0.0.1', then);
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`;
+  return { url, close: () => void server.close() };
 }
 
 /** The status of a request that gets no metrics. */

@@ -22,6 +22,9 @@ interface HostNow {
   readonly since: number;
 }
 
+/** The budget that limits one turn. Its use is the sum over all turns. */
+const TURN_TIME = 'turnMs';
+
 /** Numbers of a host. Counters begin anew when the host is started, but for the lines of the ledger. */
 export const hostFamilies = ({ counts, version, since }: HostNow): readonly Family[] => [
   { name: 'hob', type: 'info', help: 'The version of Hob.', samples: [{ labels: { version }, value: 1 }] },
@@ -46,9 +49,15 @@ export const hostFamilies = ({ counts, version, since }: HostNow): readonly Fami
     },
   },
   counter({ name: 'hob_commits_failed', help: 'Commits that failed, and undid their turns.' }, counts.commits.failed),
+  counter(
+    { name: 'hob_session_turn_seconds', unit: 'seconds', help: 'Time of turns that sessions paid for.' },
+    (counts.budgets[TURN_TIME]?.used ?? 0) / 1000,
+  ),
   {
     ...{ name: 'hob_budget_used', type: 'gauge', help: 'What all sessions use of a budget of their meters.' },
-    samples: Object.entries(counts.budgets).map(([budget, { used: value }]) => ({ labels: { budget }, value })),
+    samples: Object.entries(counts.budgets)
+      .filter(([budget]) => budget !== TURN_TIME)
+      .map(([budget, { used: value }]) => ({ labels: { budget }, value })),
   },
   {
     ...{ name: 'hob_budget_fullest_ratio', unit: 'ratio', type: 'gauge' },

@@ -26,6 +26,6 @@ export async function servedMetrics(
     const [counts, now] = await Promise.all([host.counts(), store.hosts()]);
     return openMetrics([...hostFamilies({ counts, version, since }), ...(now === undefined ? [] : storeFamilies(now))]);
   };
-  if (port !== undefined) log(`metrics are at ${await openMetricsDoor(port, metrics)}`);
+  if (port !== undefined) log(`metrics are at ${(await openMetricsDoor(port, metrics)).url}`);
   return metrics;
 }
