@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 import { ROOT } from './packages.ts';
 
 /** Packages of ours that are data, and are bundled. What loads another one reaches a host, and stays as it is. */
-const DATA = /^@hob\/(?:manifest|host\/line|revocable\/bounds|vat\/errors)$/;
+const DATA = /^@hob\/(?:manifest(?:\/duration)?|host\/line|revocable\/bounds|vat\/errors)$/;
 
 /** Makes the bundle in `dist`. Throws if a module in it names a file beside itself, which a bundle does not have. */
 export async function bundleData(dist: string): Promise<void> {

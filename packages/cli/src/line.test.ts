@@ -94,6 +94,33 @@ test('an option or a verb of a group that is mistyped is named though only its o
   expect(hob('list', '--sesion', 'S1').err).toMatch(/Did you mean --session\?/);
 });
 
+/** Names each module that a process loads. */
+const namesLoaded = `data:text/javascript,${encodeURIComponent(
+  "import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { process.stderr.write(`loaded ${url}\\n`); return next(url, context); } });",
+)}`;
+
+function loadedBy(...args: readonly string[]): readonly string[] {
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: '/nonexistent', ...inherited() };
+  const hooks = [resolveHook, namesLoaded].flatMap((hook) => ['--import', hook]);
+  const { stderr } = spawnSync(process.execPath, [...hooks, main, ...args], { env, maxBuffer: 16 << 20 });
+  return [...String(stderr).matchAll(/^loaded (.*)$/gm)].map((found) => found[1] ?? '');
+}
+
+test('a verb of a granter loads no parser of manifests, no sandbox and no terms of grants; --version loads one verb', () => {
+  const others =
+    /\/node_modules\/(?:\.pnpm\/)?(?:zod|yaml)\b|\/packages\/(?:manifest\/src\/index|caps-shell|caps-fs|revocable)\b/;
+  for (const args of [['status'], ['ledger', 'verify'], ['narrow', 'G1', '--uses', '1']]) {
+    const loaded = loadedBy(...args, '--state', '/nonexistent/state');
+    expect(loaded.length, args.join(' ')).toBeGreaterThan(100);
+    expect(loaded.filter((url) => others.test(url))).toEqual([]);
+  }
+  expect(loadedBy('check', '/nonexistent/hob.yaml').filter((url) => others.test(url))).not.toEqual([]);
+  const verbFiles = loadedBy('--version').filter((url) => url.includes('/cli/src/verbs/'));
+  expect(verbFiles).toEqual([expect.stringMatching(/\/verbs\/version\.ts$/)]);
+  expect(hob('--version').out).toBe(hob('version').out);
+});
+
 test('limits, a date and methods become the terms of a grant; two times at once, and a date that is none, are mistakes', () => {
   const of = (options: Readonly<Record<string, string>>): unknown => termsOf({ operands: [], options });
   expect(of({})).toEqual({});

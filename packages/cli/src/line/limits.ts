@@ -1,5 +1,5 @@
 /** The limits that a person gives on the command line. */
-import { durationPattern, milliseconds } from '@hob/manifest';
+import { durationPattern, milliseconds } from '@hob/manifest/duration';
 import { Mistake } from './mistake.ts';
 import { type Given, textOf } from './verb.ts';
 

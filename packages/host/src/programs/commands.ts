@@ -1,5 +1,6 @@
 /**
- * A granter's answers to requests: approve and refuse.
+ * A granter's answers to requests: approve and refuse. A face of its own (`@hob/host/answers`): it loads the terms of
+ * grants, which no other verb of `hob` needs.
  *
  * Promise: an approval names the digest that a person read. If the request has changed, it is refused. It
  * grants what was asked for, or less if its options say so.

@@ -8,7 +8,6 @@ export { checkRoot } from '../drivers/roots.ts';
 export { openSecretFile } from '../drivers/secrets.ts';
 export { isElsewhere, isState, makeFolder, openStateDir, readAddress, readStopOrder } from '../drivers/state-dir.ts';
 export { numberOf, numberOfSession } from '../state/order.ts';
-export { type Approval, approvalText, approve, type Confirm, type Out, refuse } from './commands.ts';
 export { endOf } from './end-of.ts';
 export { allOf, grantLine, linesOf, type Page, timeLeft, verdictLines } from './listings.ts';
 export { requireSandbox } from './sandboxed.ts';

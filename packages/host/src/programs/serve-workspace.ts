@@ -16,7 +16,7 @@ import { openHost } from '../open-host.ts';
 import { type CommandWords, commandLine, nextSteps } from './next-steps.ts';
 import { requireSandbox } from './sandboxed.ts';
 import type { SessionFlags } from './session-flags.ts';
-import { aboutSession, openWorkspace } from './workspace.ts';
+import { aboutSession, loadPrograms, openWorkspace } from './workspace.ts';
 
 /** As long as the grants last, because an agent may be away between two runs. */
 const graceMs = 3_600_000;
@@ -122,6 +122,8 @@ export async function serveWorkspace(chosen: WorkspaceChoice): Promise<void> {
     out(`hob session ${JSON.stringify(shown(secrets.session))}`);
     out(`hob granter ${JSON.stringify(shown(secrets.granter))}`);
     out(`hob ready ${JSON.stringify({ url, pid: process.pid })}`);
+    // Where it cannot be loaded, the first program says so.
+    loadPrograms().catch(() => {});
     session?.ended.then(() => out('The session has ended. Start again with --new-session for a new one.'));
   } catch (error) {
     outlet?.abandon();

@@ -7,8 +7,6 @@
  */
 import { basename } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
-import { makeShellCap, spawnConfined } from '@hob/caps-shell';
-import { openGuests } from '@hob/guest';
 import { hashSecret } from '@hob/vat/forwarder';
 import type { Grant } from '../granters/own-rows.ts';
 import type { StartOptions } from '../granters/start.ts';
@@ -43,6 +41,14 @@ interface OfferNames {
   readonly readingShell: string;
 }
 
+/**
+ * What programs need. It takes 60 ms to load, and no session waits for it. A host loads it once it serves, and not with
+ * the first program: by then another version of it may lie in its place.
+ */
+export function loadPrograms(): Promise<readonly [typeof import('@hob/caps-shell'), typeof import('@hob/guest')]> {
+  return Promise.all([import('@hob/caps-shell'), import('@hob/guest')]);
+}
+
 /** Errors: `invalid` (a flag that the session of an earlier start does not have). */
 export async function openWorkspace(host: Host, chosen: StartSettings): Promise<OpenedWorkspace> {
   const { root, lacking, flags, newSecrets } = chosen;
@@ -54,7 +60,10 @@ export async function openWorkspace(host: Host, chosen: StartSettings): Promise<
     readingShell: await host.nameFor('reading-shell', root),
   };
   // Where there is no sandbox, the first program fails with the remedy.
-  await host.offerCode(() => openGuests({ spawnConfined, pool: 1 }));
+  await host.offerCode(async () => {
+    const [{ spawnConfined }, { openGuests }] = await loadPrograms();
+    return await openGuests({ spawnConfined, pool: 1 });
+  });
   if (!lacking) await offerDirectory(host, root, names, flags.shell);
   const started = await host.startSession({
     name: 'workspace',
@@ -88,6 +97,7 @@ async function offerDirectory(host: Host, root: string, names: OfferNames, shell
   await host.offer(names.reading, reading, { label });
   // Without these an earlier grant of them is `unavailable`: each start says anew whether programs run.
   if (!shell) return;
+  const { makeShellCap } = await import('@hob/caps-shell');
   const about = { label: `programs in ${label}`.slice(0, 100) };
   await host.offer(names.shell, await makeShellCap({ mounts: { '/workspace': directory } }), about);
   await host.offer(names.readingShell, await makeShellCap({ mounts: { '/workspace': reading } }), about);

@@ -25,7 +25,7 @@ export async function readLedger(given: Given, file: string | undefined): Promis
     return { lines: texts.filter((text) => text !== '').map(lineIn) };
   }
   const state = stateOf(given);
-  const rest = restOf(given);
+  const rest = await restOf(given);
   if ((isState(state) || rest.open !== undefined) && holderOf(state) === 'nobody')
     return { lines: await exportAtRest(rest, all) };
   return await withDaemon(given, async ({ granter, daemon }) => ({

@@ -7,8 +7,8 @@
  * request does nothing.
  */
 import type { GrantTerms, Request } from '@hob/host';
-import { approvalText } from '@hob/host/programs';
-import { durationPattern, milliseconds } from '@hob/manifest';
+import { approvalText } from '@hob/host/answers';
+import { durationPattern, milliseconds } from '@hob/manifest/duration';
 import { shortId } from '../../line/ids.ts';
 import type { Names } from '../names.ts';
 import type { Key } from './keys.ts';

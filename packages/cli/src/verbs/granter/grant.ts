@@ -20,7 +20,8 @@ export const grant: Verb = {
   codes: { 1: 'nothing was granted: refused, not found, no host, or you said no' },
   hardened: true,
   async run(given, { line, say, json, isJson }) {
-    const { approve, atTerminal, confirm } = await import('@hob/host/programs');
+    const { approve } = await import('@hob/host/answers');
+    const { atTerminal, confirm } = await import('@hob/host/programs');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { requestNamed } = await import('../../daemon/find.ts');
     const { machine } = await import('../../drivers/machine.ts');

@@ -21,7 +21,7 @@ export const ledgerExport: Verb = {
       writeLines(file === undefined ? undefined : absolute(file), lines);
     const count =
       isHere(given) && holderOf(state) === 'nobody'
-        ? await exportAtRest(restOf(given), write)
+        ? await exportAtRest(await restOf(given), write)
         : await withHost(given, ({ granter }) => write(linesOf(granter)));
     if (file !== undefined) line(`wrote ${count} lines`);
     return 0;

@@ -28,7 +28,7 @@ export const ledgerRetain: Verb = {
       by: textOf(given, 'by') ?? 'operator',
       wall: machine.now(),
     };
-    const code = await retainAtRest(restOf(given), retention, (text) => {
+    const code = await retainAtRest(await restOf(given), retention, (text) => {
       said.push(text);
       line(text);
     });

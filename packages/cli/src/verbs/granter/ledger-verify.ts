@@ -35,7 +35,7 @@ export const ledgerVerify: Verb = {
       if (file !== undefined)
         return await verifyLedger({ file: absolute(file) }, against === undefined ? {} : { against });
       // Also a state on which no host starts, since its ledger is not whole.
-      if (isHere(given) && holderOf(state) === 'nobody') return await verifyAtRest(restOf(given), against);
+      if (isHere(given) && holderOf(state) === 'nobody') return await verifyAtRest(await restOf(given), against);
       return await withHost(given, async ({ granter }) => {
         const ledger = E(E(granter).ledger());
         return await (against === undefined ? ledger.verify() : ledger.verify(against.slice(-MOST_AGAINST)));

@@ -17,7 +17,7 @@ export const refuse: Verb = {
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },
   hardened: true,
   async run(given, { line, json }) {
-    const { refuse: sayNo } = await import('@hob/host/programs');
+    const { refuse: sayNo } = await import('@hob/host/answers');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { requestNamed } = await import('../../daemon/find.ts');
     const [text = '', ...why] = given.operands;

@@ -5,8 +5,8 @@
  * terminal dies, so does this. Keys that came together are taken together, before anything is drawn again.
  */
 import type { Granter, Request } from '@hob/host';
+import { approve, refuse } from '@hob/host/answers';
 import { drawScreen, enterScreen, leaveScreen } from '@hob/host/line';
-import { approve, refuse } from '@hob/host/programs';
 import { CapError, type Far } from '@hob/vat';
 import { ring } from '../../../drivers/pause.ts';
 import { shortId } from '../../../line/ids.ts';
