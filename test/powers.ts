@@ -317,8 +317,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'hands a request of HTTP to a face, and its response back as a stream',
   },
   'packages/host/src/door/drivers/listener.ts': {
-    powers: ['node:http', 'node:https', 'ws'],
-    why: 'the one door: HTTP and WebSocket, on loopback, on a Unix socket or with TLS',
+    powers: ['ws'],
+    why: 'the one door: HTTP (of `node-http.ts`) and WebSocket, on loopback, on a Unix socket or with TLS',
+  },
+  'packages/host/src/door/drivers/node-http.ts': {
+    powers: ['node:http', 'node:https', 'process'],
+    why: 'takes HTTP and HTTPS of Node without loading fetch, as an import of them would; nothing else',
   },
   'packages/host/src/door/drivers/unauthenticated-sockets.ts': {
     powers: ['setImmediate'],

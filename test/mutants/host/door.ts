@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'door-without-fetch',
+    breaks: 'each start of a host loads fetch, which no host uses: 30 ms',
+    file: 'packages/host/src/door/drivers/node-http.ts',
+    find: "process.getBuiltinModule('node:http')",
+    replace: "await import('node:http')",
+    tests: ['packages/host/src/door/drivers/node-http.test.ts'],
+  },
+  {
     name: 'door-socket-sticky',
     breaks: 'in /tmp anybody can make the socket of a host that has ended, and gets the secrets of its clients',
     file: 'packages/host/src/door/drivers/unix-socket.ts',

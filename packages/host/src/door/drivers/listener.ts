@@ -6,8 +6,7 @@
  * clients, sessions and granters have separate limits, so none keeps another out. Closing ends every socket
  * and frees the port.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex as Stream } from 'node:stream';
 import { CapError, type Dialect, type Duplex, fromWebSocket } from '@hob/vat';
@@ -20,6 +19,7 @@ import { type HttpPage, PAGE_HEADERS } from '../http-pages.ts';
 import { type HttpReply, type ObjectCall, parseCall, storeFails, unknownSecret } from '../object-call.ts';
 import type { HostNames, ListenPlace } from '../where.ts';
 import { callFace, headersOf } from './face-call.ts';
+import { http, https } from './node-http.ts';
 import { OutsideCallers } from './outside-callers.ts';
 import { forbidden, noSlot, onlyRead, sendReply, tooMany } from './replies.ts';
 import { limitHandshakes } from './tls-handshakes.ts';
@@ -334,9 +334,9 @@ function serverFor(
   then: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
   const limits = { connectionsCheckingInterval: checkIntervalMs, headersTimeout: requestMs, requestTimeout: requestMs };
-  if (tls === undefined) return createServer(limits, then);
+  if (tls === undefined) return http.createServer(limits, then);
   try {
-    return createTlsServer({ ...limits, handshakeTimeout: requestMs, minVersion: 'TLSv1.2', ...tls }, then);
+    return https.createServer({ ...limits, handshakeTimeout: requestMs, minVersion: 'TLSv1.2', ...tls }, then);
   } catch {
     // The error of the library could quote the key.
     throw new CapError('invalid', 'the certificate or the key is not PEM, or they do not belong together');
@@ -382,6 +382,6 @@ function refuse(stream: Stream, status: number, reason: string): void {
   stream.once('finish', () => stream.destroy());
   const body = `${reason}\n`;
   stream.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
