@@ -62,6 +62,14 @@ test('without a peer there is no ratio; what a side does not measure is timed in
   expect(row.ours).toBeLessThan((performance.now() - began) * 1e5);
 });
 
+test('the points behind a figure are in its row, as they are after the rounds', async () => {
+  const points: { readonly n: number; readonly cost: number }[] = [];
+  const ours = (): number => points.push({ n: 10, cost: points.length });
+  const row = await measure('s', { name: 'c', n: 1, rounds: 1, ours, points: () => points });
+  expect(row.points).toEqual([0, 1].map((cost) => ({ n: 10, cost })));
+  expect(await measure('s', { name: 'c', n: 1, rounds: 1, ours: () => 1 })).not.toHaveProperty('points');
+});
+
 test('median and percentiles are samples that were there', () => {
   expect(median([5, 1, 3])).toBe(3);
   expect(percentile([1, 2, 3, 4], 99)).toBe(4);

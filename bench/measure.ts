@@ -28,6 +28,14 @@ export interface Case {
   readonly whenMissed?: string;
   /** Left out by `--quick`. */
   readonly slow?: boolean;
+  /** What the figure was taken from, for the JSON file; asked for after the rounds. */
+  points?(): readonly Point[];
+}
+
+/** The cost of an operation at a size. */
+export interface Point {
+  readonly n: number;
+  readonly cost: number;
 }
 
 export interface Suite {
@@ -49,6 +57,7 @@ export interface Row {
   readonly goal?: string;
   readonly verdict?: 'met' | 'missed';
   readonly note?: string;
+  readonly points?: readonly Point[];
 }
 
 export async function measure(suite: string, spec: Case): Promise<Row> {
@@ -76,6 +85,7 @@ export async function measure(suite: string, spec: Case): Promise<Row> {
     unit,
     ...(goal === undefined || verdict === undefined ? {} : { goal: goal.text, verdict }),
     ...(verdict === 'missed' && whenMissed !== undefined ? { note: whenMissed } : {}),
+    ...(spec.points === undefined ? {} : { points: spec.points() }),
   };
 }
 

@@ -10,6 +10,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   door: () => import('./door.ts'),
   durable: () => import('./durable.ts'),
   firewall: () => import('./firewall.ts'),
+  growth: () => import('./growth.ts'),
   guest: () => import('./guest.ts'),
   postgres: () => import('./postgres.ts'),
   python: () => import('./python.ts'),
@@ -22,5 +23,6 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   revocable: () => import('./revocable.ts'),
   sessions: () => import('./sessions.ts'),
   shell: () => import('./shell.ts'),
+  start: () => import('./start.ts'),
   vat: () => import('./vat.ts'),
 };
