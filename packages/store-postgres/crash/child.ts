@@ -1,51 +1,99 @@
 /**
- * One host for `crash.test.ts`: uses up a counter, says each effect and each answer on its standard output, and ends when
- * its store is gone or another host has it.
+ * One host for `crash.test.ts`: uses up one grant after the other, and revokes half of them meanwhile. It says each call,
+ * each answer and each effect on its standard output, with the time of a clock that all processes of the machine share. It
+ * ends when its store is gone or another host has it.
  */
 import { writeSync } from 'node:fs';
-import { type Definition, define, driver, E, type Far, openVats } from '@hob/vat';
+import { type Definition, define, driver, E, type Far, ledgerLine, openVats } from '@hob/vat';
 import { postgresStore } from '../src/index.ts';
 
-const [url = '', schema = '', leaseMs = '', uses = ''] = process.argv.slice(2);
-const say = (line: string): void => void writeSync(1, `${line}\n`);
+const [url = '', schema = '', leaseMs = '', uses = '', first = ''] = process.argv.slice(2);
+const say = (...words: readonly (string | number)[]): void => void writeSync(1, `${words.join(' ')}\n`);
+const now = (): string => String(process.hrtime.bigint() / 1000n);
+const pause = (): Promise<void> => new Promise((then) => setTimeout(then, 50));
 
-interface Uses {
-  use(): number;
-  left(): number;
+interface Outside {
+  done(grant: string, left: number): void;
 }
-/** The effect leaves after the commit of the turn that charged it. */
-const Uses: Definition<Uses, [left: number, effect: Far<{ done(n: number): void }>]> = define(
-  'Uses',
-  (bcom, left, effect) => ({
+/** As a grant does, each call writes a line, so its answer waits for a commit: also one that only reads or refuses. */
+interface Grant {
+  use(): number | 'exhausted' | 'revoked';
+  left(): number;
+  revoke(): 'done';
+}
+const Grant: Definition<Grant, [name: string, left: number, revoked: boolean, outside: Far<Outside>]> = define(
+  'Grant',
+  (bcom, name, left, revoked, outside) => ({
     use() {
-      if (left === 0) throw new Error('exhausted');
-      void E(effect).done(left);
-      return bcom(Uses(left - 1, effect), left) as never;
+      ledgerLine('call', { grant: name });
+      if (revoked) return 'revoked';
+      if (left === 0) return 'exhausted';
+      E.sendOnly(outside).done(name, left);
+      return bcom(Grant(name, left - 1, revoked, outside), left) as never;
     },
-    left: () => left,
+    left() {
+      ledgerLine('call', { grant: name });
+      return left;
+    },
+    revoke() {
+      ledgerLine('revoke', { grant: name });
+      return bcom(Grant(name, left, true, outside), 'done') as never;
+    },
   }),
 );
 
 const store = await postgresStore({ url, schema, leaseMs: Number(leaseMs) }).catch((error: { code: string }) => {
-  say(`refused ${error.code}`);
+  say('refused', error.code);
   process.exit(3);
 });
-const effect = driver<{ done(n: number): void }>({ done: ([n]) => say(`effect ${n}`) }, { name: 'effect' });
-const vats = await openVats({ store, definitions: [Uses] }).catch(() => process.exit(4));
-const counter = (await vats.vat('a').root('uses', () => Uses(Number(uses), effect))) as Far<Uses>;
-say(`left ${await E(counter).left()}`);
-const caller = async (): Promise<void> => {
-  for (;;) {
-    const n = await E(counter)
-      .use()
-      .then(
-        (used) => `ack ${used}`,
-        (error: { code?: string }) => `error ${error.code ?? 'error'}`,
-      );
-    say(n);
-    if (n === 'error error') process.exit(0); // used up
-    if (n === 'error vat-halted') process.exit(5); // another host has the store
-    if (n.startsWith('error')) await new Promise((then) => setTimeout(then, 50));
-  }
+const outside = driver<Outside>({ done: ([grant, left]) => say('effect', grant, left, now()) }, { name: 'outside' });
+const vats = await openVats({ store, definitions: [Grant] }).catch(() => process.exit(4));
+
+/** Another host has the store, or nobody can have it. */
+const endIfHalted = (error: unknown): void => {
+  if ((error as { code?: string }).code === 'vat-halted') process.exit(5);
 };
-await Promise.all(Array.from({ length: 4 }, caller));
+
+async function open(number: number): Promise<Far<Grant>> {
+  for (;;) {
+    const name = String(number);
+    const made = vats.vat('a').root<Grant>(`grant-${name}`, () => Grant(name, Number(uses), false, outside));
+    const grant = await made.catch(endIfHalted);
+    if (grant !== undefined) return grant;
+    await pause();
+  }
+}
+
+let calls = 0;
+/** Returns the answer; `undefined` if nobody knows whether the call was carried out. */
+async function call(grant: Far<Grant>, number: number, kind: keyof Grant): Promise<string | number | undefined> {
+  const id = (calls += 1);
+  say('call', id, number, kind, now());
+  try {
+    const answer = await E(grant)[kind]();
+    say('back', id, answer, now());
+    return answer;
+  } catch (error) {
+    endIfHalted(error);
+    await pause();
+    return undefined;
+  }
+}
+
+/** Uses the grant until it has ended. Whoever gets this use of it revokes it, and of every other grant nobody does. */
+async function caller(grant: Far<Grant>, number: number): Promise<void> {
+  const last = number % 2 === 0 ? 0 : (number * 7) % Number(uses);
+  for (let answer: string | number | undefined; answer !== 'exhausted' && answer !== 'revoked'; ) {
+    answer = await call(grant, number, 'use');
+    if (answer === last) await call(grant, number, 'revoke');
+  }
+  await call(grant, number, 'left');
+}
+
+for (let number = Number(first); ; number += 1) {
+  const grant = await open(number);
+  // What the host before left.
+  const found = await call(grant, number, 'left');
+  if (number === Number(first) && found !== undefined) say('open');
+  await Promise.all(Array.from({ length: 4 }, () => caller(grant, number)));
+}

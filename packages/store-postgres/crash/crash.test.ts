@@ -1,6 +1,7 @@
 /**
- * Hosts, their way to the server and the server itself are killed, stopped, cut and delayed at random, while a counter is
- * used up: no use is spent twice, no answer is forgotten, and a host that was taken over writes nothing.
+ * Hosts, their way to the server and the server itself are killed, stopped, cut and delayed at random, while grants are used
+ * up and revoked: no use is spent twice, no answer is forgotten, nothing is let through after a revocation, and a host that
+ * was taken over writes nothing. All that the hosts saw is one history, which `whyNot` of `test/history/` checks.
  *
  * `HOB_FAULTS=1000` does as many faults; `HOB_SEED=any` draws other ones.
  */
@@ -10,15 +11,19 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { verifyLedger } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
+import { type Call, whyNot } from '../../../test/history/grant-history.ts';
 import { requires } from '../../../test/needs.ts';
 import { openCluster } from '../../../test/postgres-cluster.ts';
 import { chanceSeed } from '../../../test/seed.ts';
 import { postgresStore } from '../src/index.ts';
-import { wayTo } from '../test/way.ts';
+import { type Way, wayTo } from '../test/way.ts';
 
 const FAULTS = Number(process.env['HOB_FAULTS'] ?? 20);
-const USES = 1_000_000;
+/** Of each grant. */
+const USES = 40;
 const LEASE_MS = 1000;
+/** A host that answers nothing for so long, or does not end, has lost something. */
+const SILENCE_MS = 60_000;
 const LATER_CLOCK = new URL('../../host/test/later-clock.mjs', import.meta.url).href;
 
 /** Numbers below 1. */
@@ -27,37 +32,77 @@ function numbers(): () => number {
   return () => (drawn.pop() ?? 0) / 1_000_000;
 }
 
+interface Effect {
+  readonly grant: string;
+  readonly left: number;
+  readonly at: number;
+}
+
 /** The lines that all hosts of a run printed. */
 class Said {
-  readonly effects: number[] = [];
-  readonly acks: number[] = [];
-  readonly left: number[] = [];
-  /** Lines of any kind, to wait for the next one. */
-  lines = 0;
+  readonly effects: Effect[] = [];
+  /** Hosts that found out how many uses the one before them left. */
+  opened = 0;
+  /** Answers of any kind, to wait for the next one. */
+  answers = 0;
+  /** The grant that the next host goes on with. */
+  latest = 0;
+  readonly #calls = new Map<string, { readonly grant: string; readonly call: Call }>();
 
-  take(line: string): void {
-    const [kind, number] = line.split(' ');
-    this.lines += 1;
-    if (kind === 'effect') this.effects.push(Number(number));
-    if (kind === 'ack') this.acks.push(Number(number));
-    if (kind === 'left') this.left.push(Number(number));
+  take(host: number, line: string): void {
+    const [kind, ...words] = line.split(' ');
+    const at = Number(words.at(-1));
+    if (kind === 'open') this.opened += 1;
+    if (kind === 'effect') this.effects.push({ grant: words[0] as string, left: Number(words[1]), at });
+    const id = `${host}/${words[0]}`;
+    if (kind === 'call') {
+      const [, grant = '', of] = words;
+      this.latest = Math.max(this.latest, Number(grant));
+      const call = { kind: of as Call['kind'], from: at, to: Number.POSITIVE_INFINITY, answer: undefined };
+      this.#calls.set(id, { grant, call });
+    }
+    const made = kind === 'back' ? this.#calls.get(id) : undefined;
+    if (made === undefined) return;
+    this.answers += 1;
+    const answer = (/^\d+$/.test(words[1] as string) ? Number(words[1]) : words[1]) as Call['answer'];
+    this.#calls.set(id, { ...made, call: { ...made.call, to: at, answer } });
+  }
+
+  /** The calls of each grant, by its name. */
+  get histories(): ReadonlyMap<string, Call[]> {
+    const histories = new Map<string, Call[]>();
+    for (const { grant, call } of this.#calls.values()) histories.set(grant, [...(histories.get(grant) ?? []), call]);
+    // An effect shows that its use was charged, also where the answer was lost.
+    for (const { grant, left, at } of this.effects) {
+      const calls = histories.get(grant) as Call[];
+      if (!calls.some(({ kind, answer }) => kind === 'use' && answer === left))
+        calls.push({ kind: 'use', from: 0, to: at, answer: left });
+    }
+    return histories;
   }
 }
 
 class HostLife {
+  static #count = 0;
   readonly child: ChildProcess;
   readonly over: Promise<void>;
+  readonly way: Way;
   /** Its clock is so many ms ahead of the clock of the others. */
-  constructor(url: string, schema: string, said: Said, later = 0) {
+  constructor(way: Way, schema: string, said: Said, later = 0) {
+    this.way = way;
     const program = join(import.meta.dirname, 'child.ts');
-    const args = ['--import', LATER_CLOCK, program, url, schema, String(LEASE_MS), String(USES)];
+    const given = [way.url, schema, LEASE_MS, USES, said.latest].map(String);
     const env = { ...process.env, HOB_TEST_LATER: String(later) };
-    this.child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.child = spawn(process.execPath, ['--import', LATER_CLOCK, program, ...given], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const host = (HostLife.#count += 1);
     let rest = '';
     this.child.stdout?.on('data', (bytes) => {
       const lines = `${rest}${bytes}`.split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) said.take(line);
+      for (const line of lines) said.take(host, line);
     });
     this.over = new Promise((then) => this.child.once('close', () => then()));
   }
@@ -72,18 +117,20 @@ class HostLife {
 
 const test = requires('postgres');
 
-test('over kills, stops, cuts, delays and restarts no use is spent twice, no answer is forgotten, and nobody writes after a take-over', async () => {
+test('over kills, stops, cuts, delays and restarts no use is spent twice, no answer is forgotten, no use comes after a revocation, and nobody writes after a take-over', async () => {
   const random = numbers();
   const cluster = await openCluster();
   onTestFinished(() => cluster.remove());
-  const way = await wayTo(cluster);
-  onTestFinished(() => way.close());
+  // A host that takes over comes by another way than the one before it.
+  const ways = [await wayTo(cluster), await wayTo(cluster)] as const;
+  onTestFinished(async () => void (await Promise.all(ways.map((way) => way.close()))));
   const schema = 'crash';
   const said = new Said();
   const started: HostLife[] = [];
-  const start = (): HostLife => {
+  const start = (besides?: HostLife): HostLife => {
+    const way = besides?.way === ways[0] ? ways[1] : ways[0];
     // No two machines agree about the time, and each start finds another one.
-    const life = new HostLife(way.url, schema, said, Math.floor(random() * 7_200_000));
+    const life = new HostLife(way, schema, said, Math.floor(random() * 7_200_000));
     started.push(life);
     return life;
   };
@@ -91,22 +138,41 @@ test('over kills, stops, cuts, delays and restarts no use is spent twice, no ans
     await Promise.all(started.map((life) => life.kill()));
   });
   let host = start();
-  /** Waits until a host answers uses, and starts one where none is left. */
+  const counts: Record<string, number> = {};
+  const seen = (): string => `seed ${chanceSeed}: ${JSON.stringify(counts)}`;
+  /** Waits for it, and starts a host where none is left. */
+  const until = async (isDone: () => boolean): Promise<void> => {
+    for (const end = performance.now() + SILENCE_MS; !isDone(); await wait(5)) {
+      if (host.isOver) host = start(host);
+      if (performance.now() > end) throw new Error(`no host answers: ${seen()}`);
+    }
+  };
+  const ends = async (...lives: readonly HostLife[]): Promise<void> => {
+    for (const end = performance.now() + SILENCE_MS; !lives.some(({ isOver }) => isOver); await wait(5))
+      if (performance.now() > end) throw new Error(`a host does not end: ${seen()}`);
+    await Promise.all(lives.filter(({ isOver }) => isOver).map(({ over }) => over));
+  };
   const works = async (): Promise<void> => {
-    for (const before = said.acks.length; said.acks.length < before + 5; await wait(5)) if (host.isOver) host = start();
+    const before = said.answers;
+    await until(() => said.answers >= before + 5);
+  };
+  /** Another host has the store, and `old` does not know it. What `old` does then is at most to say what was on its way. */
+  const takesOver = async (old: HostLife, goOn: () => unknown): Promise<void> => {
+    const before = said.opened;
+    host = start(old);
+    await until(() => said.opened > before);
+    await works();
+    const { opened } = said;
+    await goOn();
+    await ends(old);
+    expect(said.opened).toBe(opened);
   };
   const faults: Readonly<Record<string, () => Promise<void>>> = {
     'kill -9': () => host.kill(),
     async 'stopped for longer than its lease, while another takes over'() {
       const old = host;
       old.child.kill('SIGSTOP');
-      host = start();
-      await works();
-      const left = said.left.length;
-      old.child.kill('SIGCONT');
-      // It says at most what was on its way; it opens nothing, and ends.
-      await old.over;
-      expect(said.left.length).toBe(left);
+      await takesOver(old, () => old.child.kill('SIGCONT'));
     },
     async 'stopped for a moment'() {
       host.child.kill('SIGSTOP');
@@ -114,28 +180,37 @@ test('over kills, stops, cuts, delays and restarts no use is spent twice, no ans
       host.child.kill('SIGCONT');
     },
     async 'connections are cut'() {
+      const { way } = host;
       await way.is('cut');
       await wait(random() * 200);
       await way.is('open');
     },
     async 'answers are lost'() {
+      const { way } = host;
       await way.is('mute');
       await wait(random() * 200);
       await way.is('open');
     },
     async 'everything is late'() {
+      const { way } = host;
       await way.is('holds');
       await wait(random() * 500);
       await way.is('open');
     },
     async 'cut off for longer than a host waits'() {
+      const { way } = host;
       await way.is('swallows');
       await wait(2500 + random() * 1000);
       await way.is('open');
     },
+    async 'what a host sent arrives after another has taken over'() {
+      const old = host;
+      await old.way.is('holds');
+      await takesOver(old, () => old.way.is('open'));
+    },
     async 'a third host asks for the store'() {
-      const third = start();
-      while (!third.isOver && !host.isOver) await wait(5);
+      const third = start(host);
+      await ends(third, host);
       // It is refused, unless it came just when the other one ended.
       if (!third.isOver) host = third;
     },
@@ -157,7 +232,6 @@ test('over kills, stops, cuts, delays and restarts no use is spent twice, no ans
     },
   };
   const names = Object.keys(faults);
-  const counts: Record<string, number> = {};
   for (let n = 0; n < FAULTS; n += 1) {
     await works();
     await wait(random() * 30);
@@ -168,22 +242,18 @@ test('over kills, stops, cuts, delays and restarts no use is spent twice, no ans
   await works();
   await host.kill();
 
-  const once = (numbers: readonly number[]): boolean => new Set(numbers).size === numbers.length;
-  const seen = `seed ${chanceSeed}: ${JSON.stringify(counts)}`;
-  expect(once(said.acks), seen).toBe(true);
-  expect(once(said.effects), seen).toBe(true);
-  // The hosts that opened one after the other found no use given back.
-  expect(said.left, seen).toEqual([...said.left].sort((one, other) => other - one));
-  const [fewest, before] = [Math.min(...said.acks), said.left.length];
-  const last = new HostLife(cluster.url, schema, said);
+  // The last host finds what the others left.
+  const last = new HostLife(ways[0], schema, said);
   started.push(last);
-  while (said.left.length === before) await wait(5);
+  for (const before = said.opened; said.opened === before; await wait(5));
   await last.kill();
-  // Use n leaves n - 1.
-  expect(said.left.at(-1), seen).toBeLessThan(fewest);
+  const effects = said.effects.map(({ grant, left }) => `${grant}/${left}`);
+  expect(new Set(effects).size, seen()).toBe(effects.length);
+  for (const [grant, history] of said.histories)
+    expect(whyNot(USES, history), `${seen()}: grant ${grant}: ${JSON.stringify(history)}`).toBe(undefined);
   const store = await postgresStore({ url: cluster.url, schema, look: true });
-  expect(await verifyLedger(store), seen).toMatchObject({ ok: true });
+  expect(await verifyLedger(store), seen()).toMatchObject({ ok: true });
   await store.close();
   if (process.env['HOB_FAULTS'] !== undefined)
-    console.log(`${seen}; ${said.acks.length} uses answered, ${said.effects.length} effects, ${started.length} hosts`);
+    console.log(`${seen()}; ${said.histories.size} grants, ${said.answers} answers, ${effects.length} effects, ${started.length} hosts`); // biome-ignore format: one line
 }, 3_600_000);
