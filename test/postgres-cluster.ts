@@ -2,10 +2,11 @@
  * A PostgreSQL server for a test: its own files in a temporary folder, reached by a Unix socket, run by an ordinary user.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import postgres from 'postgres';
 import { postgresPrograms } from './probes.ts';
 
@@ -18,6 +19,8 @@ export interface Cluster {
   start(): Promise<void>;
   /** `immediate`: as if the machine lost its power, but for its disk. */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
+  /** Kills all its processes at once, as a power cut does. What the kernel has is kept. `start` recovers it. */
+  kill(): Promise<void>;
   /** Makes it a standby, which follows nobody. It is stopped meanwhile. */
   becomeStandby(): Promise<void>;
   /** Stops it and removes its files. */
@@ -33,32 +36,44 @@ export const urlOf = (socket: string, database = 'postgres'): string =>
 interface ClusterOptions {
   /** It listens on 127.0.0.1 too, with this certificate, or without TLS. There its user has a password. */
   readonly tcp?: { readonly certificate?: { readonly cert: string; readonly key: string } };
+  /** Its tables lie on a disk of this size, which can be filled. It needs `unshare`, and is not started again. */
+  readonly diskMiB?: number;
 }
 
-export async function openCluster({ tcp }: ClusterOptions = {}): Promise<Cluster> {
+const INITDB = [
+  '-U',
+  'hob',
+  '--auth-local=trust',
+  '--auth-host=scram-sha-256',
+  '-E',
+  'UTF8',
+  '--locale=C',
+  '--no-sync',
+];
+
+/**
+ * A shell command after which `data` is on a small disk of its own, which ends with the process. The server sees itself as an
+ * ordinary user there. Its write-ahead log is not on that disk: without room for it a server stops.
+ */
+const onSmallDisk = (mebibytes: number, data: string, command: string): readonly string[] => [
+  ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
+  `mount -t tmpfs -o size=${mebibytes}m,mode=700 none ${data} && exec unshare --user --map-user=1000 --map-group=1000 sh -c '${command}'`,
+];
+
+export async function openCluster({ tcp, diskMiB }: ClusterOptions = {}): Promise<Cluster> {
   const programs = postgresPrograms() as string;
   const folder = mkdtempSync(join(tmpdir(), 'hob-pg-'));
-  const [data, socket] = [join(folder, 'data'), join(folder, 's')];
+  const [data, socket, wal] = [join(folder, 'data'), join(folder, 's'), join(folder, 'wal')];
   mkdirSync(socket);
+  mkdirSync(data);
   chmodSync(folder, 0o755);
-  for (const each of [folder, socket]) if (asUser.uid !== undefined) chownSync(each, asUser.uid, asUser.gid);
-  const made = spawnSync(
-    join(programs, 'initdb'),
-    [
-      '-D',
-      data,
-      '-U',
-      'hob',
-      '--auth-local=trust',
-      '--auth-host=scram-sha-256',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-    ],
-    { ...asUser, encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' }, cwd: folder },
-  );
-  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+  for (const each of [folder, socket, data]) if (asUser.uid !== undefined) chownSync(each, asUser.uid, asUser.gid);
+  const initdb = [join(programs, 'initdb'), '-D', data, ...INITDB];
+  const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' };
+  if (diskMiB === undefined) {
+    const made = spawnSync(initdb[0] as string, initdb.slice(1), { ...asUser, encoding: 'utf8', env, cwd: folder });
+    if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+  }
   const settings = [`unix_socket_directories=${socket}`, 'max_connections=100', 'shared_buffers=32MB'];
   const port = tcp === undefined ? 5432 : await freePort();
   settings.push(`port=${port}`, tcp === undefined ? 'listen_addresses=' : 'listen_addresses=127.0.0.1');
@@ -83,16 +98,11 @@ export async function openCluster({ tcp }: ClusterOptions = {}): Promise<Cluster
     max_lifetime: null,
   });
   let child: ChildProcess | undefined;
-  const start = async (): Promise<void> => {
-    const options = settings.flatMap((each) => ['-c', each]);
-    child = spawn(join(programs, 'postgres'), ['-D', data, ...options], {
-      ...{
-        ...asUser,
-        cwd: folder,
-        stdio: ['ignore', 'ignore', 'pipe'],
-        env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
-      },
-    });
+  const startOnce = async (): Promise<void> => {
+    const server = [join(programs, 'postgres'), '-D', data, ...settings.flatMap((each) => ['-c', each])];
+    const all = `${initdb.join(' ')} --waldir=${wal} >/dev/null && exec ${server.join(' ')}`;
+    const [program = '', ...args] = diskMiB === undefined ? server : onSmallDisk(diskMiB, data, all);
+    child = spawn(program, args, { ...asUser, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env });
     await new Promise<void>((ready, reject) => {
       let said = '';
       child?.stderr?.on('data', (text) => {
@@ -102,8 +112,27 @@ export async function openCluster({ tcp }: ClusterOptions = {}): Promise<Cluster
       child?.once('exit', () => reject(new Error(`postgres: ${said}`)));
     });
   };
+  /** A server that was killed leaves its lock, and its memory for as long as one of its processes lives. */
+  const start = async (): Promise<void> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await startOnce();
+      } catch (error) {
+        if (tries === 100 || !/still in use|lock file/.test((error as Error).message)) throw error;
+        await wait(50);
+      }
+    }
+  };
+  const kill = async (): Promise<void> => {
+    const { pid } = child ?? {};
+    if (pid === undefined || child?.exitCode !== null || child.signalCode !== null) return;
+    const over = new Promise((then) => child?.once('exit', then));
+    // The first one would end the others in good order.
+    for (const each of [pid, ...childrenOf(pid)]) end(each);
+    await over;
+  };
   const stop = async (how: 'fast' | 'immediate' = 'fast'): Promise<void> => {
-    if (child === undefined || child.exitCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const over = new Promise((then) => child?.once('exit', then));
     child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
     await over;
@@ -111,7 +140,7 @@ export async function openCluster({ tcp }: ClusterOptions = {}): Promise<Cluster
   await start();
   await sql`SELECT 1`; // connects now, and not within a test
   return {
-    ...{ socket, url: urlOf(socket), port, sql, start, stop },
+    ...{ socket, url: urlOf(socket), port, sql, start, stop, kill },
     async becomeStandby() {
       await stop();
       writeFileSync(join(data, 'standby.signal'), '');
@@ -123,6 +152,24 @@ export async function openCluster({ tcp }: ClusterOptions = {}): Promise<Cluster
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The processes that this one started; none where the kernel does not tell. */
+function childrenOf(pid: number): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return text.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has ended
+  }
 }
 
 /** A port that nobody has. Between this and its use somebody might take it: tests here ask for few. */

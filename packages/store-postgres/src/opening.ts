@@ -21,7 +21,6 @@ import {
 import { CapError } from '@hob/vat/errors';
 import type { Connection, Row } from './drivers/connection.ts';
 import { randomNumber, randomText } from './drivers/random.ts';
-import { haveReserve } from './reserve.ts';
 import { bringForward, lockClass, makeStore, type Step, versionsOf } from './schema.ts';
 
 export interface OpeningOptions {
@@ -189,7 +188,6 @@ async function begin(connection: Connection, options: OpeningOptions, before: Be
   }
   await connection.query('UPDATE owner SET opening = $1', [opening]);
   await hold(connection, options, opening);
-  await haveReserve(connection);
   return { ...opened, epoch, opening };
 }
 
