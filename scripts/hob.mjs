@@ -21,7 +21,7 @@ const PROGRAMS = {
   cli: 'packages/cli/src/main.ts',
   demo: 'examples/demo/main.ts',
   chaos: 'examples/demo/chaos.ts',
-  crash: 'packages/vat/crash/run.ts',
+  crash: 'test/run-crash.ts',
   'attack:captp': 'packages/vat/attack/run.ts',
   'fuzz:captp': 'packages/vat/attack/fuzz-run.ts',
   'attack:fs': 'packages/caps-fs/attack/run.ts',

@@ -1,14 +1,16 @@
 /**
  * `npm run crash -- --cuts N [--mode kill|power] [--seed S] [--subject NAME]`: durability, with kill -9 and
  * power cuts in it. `npm run crash -- --faults [--every N]`: the same with a disk that says EIO or ENOSPC, at
- * each call in turn, or each N-th.
+ * each call in turn, or each N-th. With `--engine postgres` both are done to a store in a PostgreSQL server.
  *
  * Without `--mode` it does N of each, apart. Exits 0 only if nothing acknowledged was lost and nothing left
  * before its commit. What failed is kept for a look.
  */
 import { Command } from 'commander';
-import { type Storm, storm } from './crash.ts';
-import { inject } from './faults.ts';
+import { type Storm, storm } from '../packages/vat/crash/crash.ts';
+import { inject } from '../packages/vat/crash/faults.ts';
+import { faultGrounds } from './crash/fault-grounds.ts';
+import { grounds } from './crash/grounds.ts';
 
 /** An error before the first kill is the caller's to mend: one line, no stack. */
 const giveUp = (error: unknown): never => {
@@ -21,13 +23,23 @@ const values = new Command('npm run crash --')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .description('Durability, with kill -9, power cuts and failing disks.')
   .option('--cuts <n>', 'how many kills and power cuts', '100')
-  .option('--faults', 'a disk that says EIO or ENOSPC instead, at each call in turn')
+  .option('--faults', 'a disk or a server that says no instead, at each call in turn')
   .option('--every <n>', 'with --faults: at each N-th call', '1')
   .option('--mode <mode>', 'kill or power; without it, both')
   .option('--seed <n>', 'repeats an earlier run')
+  .option('--engine <name>', 'sqlite or postgres: where the stores lie', 'sqlite')
   .option('--subject <name>', 'what is stored', 'ledger')
   .parse()
-  .opts<{ cuts: string; faults?: boolean; every: string; mode?: string; seed?: string; subject: string }>();
+  .opts<{
+    cuts: string;
+    faults?: boolean;
+    every: string;
+    mode?: string;
+    seed?: string;
+    engine: string;
+    subject: string;
+  }>();
+const engine = values.engine as keyof typeof grounds;
 const cuts = Number(values.cuts);
 const every = Number(values.every);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
@@ -39,10 +51,13 @@ if (
     Number.isInteger(seed) &&
     Number.isInteger(every) &&
     every > 0 &&
+    Object.hasOwn(grounds, engine) &&
     modes.every((mode) => /^(?:kill|power)$/.test(mode))
   )
 ) {
-  process.stderr.write('hob: --cuts, --seed and --every are whole numbers, --mode is kill or power\n');
+  process.stderr.write(
+    'hob: --cuts, --seed and --every are whole numbers, --mode is kill or power, --engine is sqlite or postgres\n',
+  );
   process.exit(2);
 }
 
@@ -56,7 +71,13 @@ async function injectAll(): Promise<void> {
     const began = Date.now();
     say(hard ? 'each in a process that is killed, then the power fails' : 'processes that close their stores');
     const progress = (done: number, all: number): false | void => done % 240 === 0 && say(`  ${done} of ${all}`);
-    const { calls, rows, hits, faults } = await inject({ hard, every, keep: true, progress });
+    const { calls, rows, hits, faults } = await inject({
+      grounds: faultGrounds[engine],
+      hard,
+      every,
+      keep: true,
+      progress,
+    });
     for (const [store, count] of Object.entries(calls)) say(`${count} calls on ${store}`);
     for (const [name, row] of Object.entries(rows)) {
       const words = Object.entries(row).map(([word, count]) => `${word} ${count}`);
@@ -75,6 +96,7 @@ async function stormAll(): Promise<void> {
     const began = Date.now();
     const { told, faults, ...toll } = await storm({
       subject: values.subject,
+      grounds: grounds[engine],
       mode,
       cuts,
       seed,

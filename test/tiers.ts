@@ -22,7 +22,8 @@ export const deepFiles: readonly string[] = [
   'examples/agentdojo/agentdojo.test.ts',
   'examples/demo/demo.test.ts',
   'examples/tools.test.ts',
-  'packages/*/crash/*.test.ts',
+  'packages/{caps-net,revocable,store-postgres}/crash/*.test.ts',
+  'packages/vat/crash/{follower,powercut,thread}.test.ts',
   'packages/caps-fs/src/escapes-launched.test.ts',
   'packages/caps-fs/src/race-attacker.test.ts',
   'packages/caps-net/src/net/clients.test.ts',
@@ -134,6 +135,7 @@ export const deepFiles: readonly string[] = [
 
 /** Over 3 s of processor time, their programs included: left out by `npm run check` alone. */
 export const slowFiles: readonly string[] = [
+  'packages/vat/crash/{crash,faults}.test.ts',
   'packages/host/src/call-ends.test.ts',
   'examples/examples.test.ts',
   'packages/caps-fs/src/drivers/native.test.ts',
@@ -193,13 +195,13 @@ export const slowFiles: readonly string[] = [
   'packages/manifest/src/hostile.test.ts',
   'packages/manifest/src/import/widen.test.ts',
   'packages/revocable/src/durable.test.ts',
-  'packages/store-postgres/src/{hosts,store}.test.ts',
+  'packages/store-postgres/src/{full-disk,hosts,store}.test.ts',
   'packages/tools/src/tools.test.ts',
   'packages/vat/src/captp/python.test.ts',
   'packages/vat/src/captp/random.test.ts',
   'packages/vat/src/captp/rings.test.ts',
   'packages/vat/src/captp/scenarios.test.ts',
-  'packages/vat/src/durable/restart.test.ts',
+  'packages/vat/src/durable/{golden,restart}.test.ts',
   'packages/vat/src/ledger/arguments.test.ts',
   'packages/vat/src/ledger/checkpoint.test.ts',
   'packages/vat/src/ledger/ledger.test.ts',

@@ -5,6 +5,7 @@ const store = ['packages/store-postgres/src/store.test.ts'];
 const faults = ['packages/store-postgres/src/faults.test.ts'];
 const versions = ['packages/store-postgres/src/versions.test.ts'];
 const hosts = ['packages/store-postgres/src/hosts.test.ts'];
+const history = ['test/grant-history.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -345,5 +346,92 @@ export const MUTANTS: readonly Mutant[] = [
     find: "await connection.query(`SET LOCAL lock_timeout = '3s'`);",
     replace: '',
     tests: versions,
+  },
+  {
+    name: 'postgres-reserve-dropped',
+    breaks: 'on a disk of the server without a free page nothing can be revoked for good',
+    file: 'packages/store-postgres/src/reserve.ts',
+    find: 'DROP TABLE IF EXISTS reserve; COMMIT',
+    replace: 'TRUNCATE reserve; COMMIT',
+    tests: ['packages/store-postgres/src/full-disk.test.ts'],
+  },
+  {
+    name: 'postgres-forgets',
+    breaks: 'a server that is killed loses commits that it reported',
+    file: 'packages/store-postgres/src/server.ts',
+    find: "SET synchronous_commit = '${sync}'; ",
+    replace: 'SET synchronous_commit = off; ',
+    tests: ['packages/vat/crash/crash.test.ts'],
+  },
+  {
+    name: 'history-twice',
+    breaks: 'a use that was charged twice passes the check of histories',
+    file: 'test/history/grant-history.ts',
+    find: '    if (charges.has(call.answer)) return `use ${call.answer} was charged twice`;\n',
+    replace: '',
+    tests: history,
+  },
+  {
+    name: 'history-moments',
+    breaks: 'a use that was given back passes the check of histories',
+    file: 'test/history/grant-history.ts',
+    find: '      if (charged > call.to) return tooLate(call, charged);\n',
+    replace: '',
+    tests: history,
+  },
+  {
+    name: 'history-reads',
+    breaks: 'a call that finds an older state passes the check of histories',
+    file: 'test/history/grant-history.ts',
+    find: '      if (moment > read.to) return tooLate(read, moment);\n',
+    replace: '',
+    tests: history,
+  },
+  {
+    name: 'history-read-before',
+    breaks: 'a charge that comes before a call that did not see it passes the check of histories',
+    file: 'test/history/grant-history.ts',
+    find: '      now = Math.max(now, moment);\n',
+    replace: '',
+    tests: history,
+  },
+  {
+    name: 'history-untold',
+    breaks: 'one use of unknown outcome explains any number of lost uses',
+    file: 'test/history/grant-history.ts',
+    find: '?? untold.shift();',
+    replace: '?? untold[0];',
+    tests: history,
+  },
+  {
+    name: 'history-earliest',
+    breaks: 'a history that happened does not pass the check',
+    file: 'test/history/grant-history.ts',
+    find: 'calls.toSorted((one, other) => one.from - other.from)',
+    replace: 'calls.toSorted((one, other) => other.from - one.from)',
+    tests: history,
+  },
+  {
+    name: 'history-revoked',
+    breaks: 'a use after the revocation passes the check of histories',
+    file: 'test/history/grant-history.ts',
+    find: 'return late && tooLate(late, earliest);',
+    replace: 'return late && undefined;',
+    tests: history,
+  },
+  {
+    name: 'history-used-up',
+    breaks: 'a grant that is found used up after it was revoked passes the check of histories',
+    file: 'test/history/grant-history.ts',
+    find: 'revocations[0].from, ...usedUp)',
+    replace: 'revocations[0].from)',
+    also: [
+      {
+        file: 'test/history/grant-history.ts',
+        find: "  const usedUp = history.filter(({ answer }) => answer === 'exhausted').map(({ from }) => from);\n",
+        replace: '',
+      },
+    ],
+    tests: history,
   },
 ];

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Place } from './here.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', '.toolchain', 'crash', 'compiled');
 
@@ -31,7 +32,8 @@ async function run(subject: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-warm-'));
   try {
     const program = join(import.meta.dirname, 'child.ts');
-    await promisify(execFile)(process.execPath, [program, subject, join(folder, 'store'), '0'], {
+    const place: Place = { folder: join(folder, 'store') };
+    await promisify(execFile)(process.execPath, [program, subject, JSON.stringify(place), '0'], {
       env: { ...process.env, ...compiled },
     });
   } finally {

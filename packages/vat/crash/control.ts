@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
+import type { Fault, FaultyDisk } from './fault-ground.ts';
 
 /** As in `faults.c`: six numbers, then a name. */
 const WORDS = 6;
@@ -11,26 +12,17 @@ const SIZE = 256;
 
 export const makeControl = (file: string): void => writeFileSync(file, new Uint8Array(SIZE));
 
-export interface FaultyDisk {
-  seen(): { readonly calls: number; readonly failed: number; readonly what: string };
-  /** Nothing fails or is counted any more. */
-  mend(): void;
-}
-
 /** From now on calls are counted, from 1; the one `at` fails, where that is not 0. */
-export function armed(
-  file: string,
-  { at, error, on }: { readonly at: number; readonly error: 'EIO' | 'ENOSPC'; readonly on: boolean },
-): FaultyDisk {
+export function armed(file: unknown, { at, error, on }: Fault): FaultyDisk {
   const with_ = (act: (descriptor: number) => void): void => {
-    const descriptor = openSync(file, 'r+');
+    const descriptor = openSync(file as string, 'r+');
     try {
       act(descriptor);
     } finally {
       closeSync(descriptor);
     }
   };
-  const words = new Uint32Array([0, at, constants.errno[error], on ? 1 : 0, 0, 0]);
+  const words = new Uint32Array([0, at, constants.errno[error as 'EIO' | 'ENOSPC'], on ? 1 : 0, 0, 0]);
   with_((descriptor) => {
     const empty = new Uint8Array(SIZE);
     empty.set(new Uint8Array(words.buffer));

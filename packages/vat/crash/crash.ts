@@ -2,9 +2,10 @@
  * Kills a subject at random moments, again and again, and checks what it left: the store's own promise, put
  * to the test.
  *
- * Two ways. `kill`: kill -9; the kernel still writes all that the process had written. `power`: what the kill
- * left is checked, then the disk is put back to what it would hold had the power failed (`powercut.ts`), and
- * is checked again; only this one notices a commit that is not synced.
+ * Two ways. `kill`: kill -9; the kernel still writes all that the process had written. `power`: the power fails. Of a folder,
+ * what the kill left is checked, then the disk is put back to what it would hold (`powercut.ts`), and is checked again; only
+ * this one notices a commit that is not synced. Of a database, all processes of the server are killed with the host, and it
+ * is started again; only this one notices a commit that the server had in its memory alone.
  *
  * A store lives through several cuts, so that recovery of a recovered store is tested too; then comes a new
  * one, since only a new one has names that the disk may not know yet. What is checked is a copy: the next
@@ -12,17 +13,18 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { compiled, warmUp } from './compiled.ts';
-import { type Chance, type CutKind, cut, type Disk, environmentOf, seal } from './powercut.ts';
-import { buildShim } from './shim.ts';
+import type { Death, Ground, Grounds, Site, Wanted } from './ground.ts';
+import type { Chance } from './powercut.ts';
 import type { Subject, Told } from './subjects/subject.ts';
 
 export interface Storm {
   readonly subject: string;
-  readonly mode: 'kill' | 'power';
+  readonly mode: Wanted['mode'];
+  readonly grounds: Grounds;
   readonly cuts: number;
   /**
    * Decides when to kill and what the disk keeps. Moments are the machine's own, so a run is repeated in kind
@@ -56,62 +58,48 @@ const SILENCE_MS = 20_000;
 export async function storm(plan: Storm): Promise<Toll> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'hob-crash-')));
   const { subject }: { subject: Subject } = await import(`./subjects/${plan.subject}.ts`);
-  const shim = plan.mode === 'power' ? buildShim('powercut') : undefined;
   await warmUp(plan.subject);
   const toll = { kills: 0, cuts: 0, early: 0, stores: 0, told: {} as Record<string, number>, faults: [] as string[] };
   let begun = 0;
 
+  /** One store, which lives through several deaths. */
+  const store = async (ground: Ground, site: Site, chance: Chance): Promise<void> => {
+    const told: Told[] = [];
+    const lives = 1 + chance(LONGEST_STORE);
+    for (let life = 1; life <= lives && begun < plan.cuts && toll.faults.length === 0; life += 1) {
+      // Of a power cut, a process that was only killed leaves to the next one what the disk does not know yet.
+      const death = site.death();
+      const counts = plan.mode === 'kill' || death.isCut;
+      if (counts) begun += 1;
+      const ended = await live({ ...{ name: plan.subject, life, told, chance }, ground, site, death });
+      if (!ended.opened) toll.early += 1;
+      toll.kills += 1;
+      if (ended.fault !== undefined) toll.faults.push(`seed ${plan.seed}, life ${life}: ${ended.fault}`);
+      for await (const how of death.remains()) {
+        if (toll.faults.length > 0) break;
+        const faults = await judge(subject, site, told);
+        toll.faults.push(...faults.slice(0, 5).map((fault) => `seed ${plan.seed}, life ${life}, ${how}: ${fault}`));
+      }
+      if (toll.faults.length > 0) {
+        if (plan.keep && site.kept !== undefined) toll.faults.push(`kept in ${site.kept}`);
+        break;
+      }
+      if (death.isCut) toll.cuts += 1;
+      if (counts) plan.progress?.(plan.mode === 'kill' ? toll.kills : toll.cuts);
+    }
+    for (const { word } of told) toll.told[word] = (toll.told[word] ?? 0) + 1;
+  };
   const lane = async (number: number): Promise<void> => {
     const chance = chanceFrom(`${plan.seed}:${number}`);
-    while (begun < plan.cuts && toll.faults.length === 0) {
-      const place = join(scratch, `store-${(toll.stores += 1)}`);
-      const disk: Disk = { folder: join(place, 'disk'), shadow: join(place, 'shadow') };
-      mkdirSync(disk.folder, { recursive: true });
-      seal(disk);
-      // Below folders that are still to be made: their names have to reach the disk, too.
-      const folder = join(disk.folder, 'state', 'store');
-      // Or that are made, but no disk knows it yet: as a process leaves them that was killed between mkdir
-      // and fsync.
-      const found = chance(3);
-      if (found > 0) mkdirSync(join(disk.folder, 'state'));
-      if (found > 1) {
-        seal(disk);
-        mkdirSync(folder);
+    const ground = await plan.grounds({ mode: plan.mode, scratch, chance });
+    try {
+      while (begun < plan.cuts && toll.faults.length === 0) {
+        const site = await ground.next((toll.stores += 1));
+        await store(ground, site, chance);
+        if (!plan.keep || toll.faults.length === 0) await site.remove();
       }
-      const told: Told[] = [];
-      const lives = 1 + chance(LONGEST_STORE);
-      for (let life = 1; life <= lives && begun < plan.cuts && toll.faults.length === 0; life += 1) {
-        // A process that was only killed leaves to the next one what the disk does not know yet.
-        const kind: CutKind | undefined =
-          shim === undefined ? undefined : ([undefined, 'synced', 'synced', 'mixed', 'mixed'] as const)[chance(5)];
-        if (shim === undefined || kind !== undefined) begun += 1;
-        const ended = await live(
-          plan.subject,
-          folder,
-          life,
-          shim === undefined ? undefined : environmentOf(disk, shim),
-          chance,
-          told,
-        );
-        if (!ended.opened) toll.early += 1;
-        const check = async (how: string): Promise<void> => {
-          const faults = await judge(subject, folder, join(place, 'copy'), told);
-          toll.faults.push(...faults.slice(0, 5).map((fault) => `seed ${plan.seed}, life ${life}, ${how}: ${fault}`));
-        };
-        if (ended.fault !== undefined) toll.faults.push(`seed ${plan.seed}, life ${life}: ${ended.fault}`);
-        else await check('kill');
-        toll.kills += 1;
-        if (kind !== undefined && toll.faults.length === 0) {
-          cut(disk, kind, chance);
-          await check(`power cut (${kind})`);
-          toll.cuts += 1;
-        }
-        if (toll.faults.length === 0) {
-          if (shim === undefined || kind !== undefined) plan.progress?.(shim === undefined ? toll.kills : toll.cuts);
-        } else if (plan.keep) toll.faults.push(`kept in ${place}`);
-      }
-      for (const { word } of told) toll.told[word] = (toll.told[word] ?? 0) + 1;
-      if (!plan.keep || toll.faults.length === 0) rmSync(place, { recursive: true });
+    } finally {
+      await ground.close();
     }
   };
 
@@ -129,20 +117,24 @@ interface End {
   readonly fault?: string;
 }
 
-/** Runs one life up to its kill. What it told is added to `told`. */
-async function live(
-  name: string,
-  folder: string,
-  life: number,
-  environment: Record<string, string> | undefined,
-  chance: Chance,
-  told: Told[],
-): Promise<End> {
+interface Life {
+  /** Of the subject. */
+  readonly name: string;
+  readonly life: number;
+  readonly told: Told[];
+  readonly chance: Chance;
+  readonly ground: Ground;
+  readonly site: Site;
+  readonly death: Death;
+}
+
+/** Runs one life up to its death. What it told is added to `told`. */
+async function live({ name, life, told, chance, ground, site, death }: Life): Promise<End> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'child.ts'), name, folder, `${life}`],
+    [join(import.meta.dirname, 'child.ts'), name, JSON.stringify(site.place), `${life}`],
     {
-      env: { ...process.env, ...compiled, ...environment },
+      env: { ...process.env, ...compiled, ...site.environment },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     },
   );
@@ -150,13 +142,13 @@ async function live(
   let complaint = '';
   const timers: NodeJS.Timeout[] = [];
   const killIn = (ms: number): void => {
-    timers.push(setTimeout(() => child.kill('SIGKILL'), ms));
+    timers.push(setTimeout(() => death.strike(child), ms));
   };
   // One in six dies while it makes or recovers its store; the others at work, a few of them after a longer
   // day, and most once something was acknowledged, however slow the machine is.
   let wait =
     chance(6) === 0
-      ? { word: 'up', ms: chance(15) }
+      ? { word: 'up', ms: chance(ground.openingMs) }
       : { word: chance(4) === 0 ? 'open' : 'acknowledged', ms: chance(chance(4) === 0 ? 300 : 40) };
   killIn(SILENCE_MS);
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -182,21 +174,11 @@ async function live(
   return { opened };
 }
 
-async function judge(
-  subject: Subject,
-  folder: string,
-  copy: string,
-  told: readonly Told[],
-): Promise<readonly string[]> {
+async function judge(subject: Subject, site: Site, told: readonly Told[]): Promise<readonly string[]> {
   try {
-    // With its sentinel, which is beside it.
-    const above = dirname(folder);
-    if (existsSync(above)) cpSync(above, copy, { recursive: true });
-    return await subject.check(join(copy, basename(folder)), told);
+    return await site.copied((copy) => subject.check(copy, told));
   } catch (error) {
     return [`the store does not open: ${(error as Error).message}`];
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
   }
 }
 

@@ -1,38 +1,71 @@
 /**
- * Whatever call to its disk fails, with EIO or ENOSPC, once or from then on: nothing acknowledged is lost,
- * nothing left before its commit, who waited is told, and turns go on or the vats are halted.
+ * Whatever call to its disk or its server fails, once or from then on: nothing acknowledged is lost, nothing left before its
+ * commit, who waited is told, and turns go on or the vats are halted.
  *
  * Here some of the calls, always the same; `npm run crash -- --faults` takes all of them.
  */
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
+import { faultGrounds } from '../../../test/crash/fault-grounds.ts';
+import { deep, inDepth, volume } from '../../../test/depth.ts';
 import { requires } from '../../../test/needs.ts';
-import { inject } from './faults.ts';
+import { type Injected, inject } from './faults.ts';
 
-const onFault = requires('linux', 'cc');
-
-onFault(
-  'a call to the disk fails: the bank is whole, who waited was told, and turns go on in the same process',
-  async () => {
-    const { faults, rows, calls } = await inject({ hard: false, from: 10, every: 31 }); // 10: the switch to the write-ahead log
-    expect(faults).toEqual([]);
-    expect(Object.values(calls).every((count) => count > 50)).toBe(true);
-    for (const name of ['EIO once', 'ENOSPC once']) {
-      expect(rows[name]?.wentOn, name).toBe(rows[name]?.lives);
-      expect(rows[name]?.unknown, name).toBeGreaterThan(0);
-      expect(rows[name]?.refused, name).toBeGreaterThan(0);
-    }
+const SQLITE = {
+  testing: requires('linux', 'cc'),
+  soft: { from: 10, every: volume(97, 31) }, // 10: the switch to the write-ahead log
+  hard: { from: 10, every: 191 },
+  mostCalls: 50,
+  /** After one of these, those who waited were told that the outcome is unknown. */
+  told: ['EIO once', 'ENOSPC once'],
+  check({ rows }: Injected) {
     expect(rows['EIO from then on']?.halted).toBeGreaterThan(0);
     expect(rows['ENOSPC from then on']?.unavailable).toBeGreaterThan(0);
   },
-  300_000,
-);
-
-onFault(
-  'a call to the disk fails, then the process is killed and the power fails: the same, from what the disk holds',
-  async () => {
-    const { faults, rows } = await inject({ hard: true, from: 10, every: 191 });
-    expect(faults).toEqual([]);
-    expect(Object.keys(rows).length).toBe(4);
+};
+const POSTGRES = {
+  testing: requires('postgres'),
+  // Each case takes seconds: a host that is cut off waits for two.
+  soft: { share: volume(149, 11) },
+  hard: { from: 5, share: 83 },
+  mostCalls: 30,
+  told: ['disk full once', 'I/O error once'],
+  check({ rows }: Injected) {
+    // A lost connection is made anew, and the commit is found or done again.
+    for (const name of ['connection cut once', 'answer lost once', 'session ended once'])
+      expect([rows[name]?.unknown, rows[name]?.unavailable, rows[name]?.halted], name).toEqual([0, 0, 0]);
+    expect(rows['connection cut from then on']?.halted).toBeGreaterThan(0);
   },
-  300_000,
+};
+
+describe.each(Object.entries({ sqlite: SQLITE, postgres: POSTGRES }))(
+  '%s',
+  (engine, { testing, soft, hard, mostCalls, told, check }) => {
+    const grounds = faultGrounds[engine as keyof typeof faultGrounds];
+
+    testing(
+      'a call fails: the bank is whole, who waited was told, and turns go on in the same process',
+      async () => {
+        const done = await inject({ grounds, hard: false, ...soft });
+        expect(done.faults).toEqual([]);
+        expect(Object.values(done.calls).every((count) => count > mostCalls)).toBe(true);
+        for (const [name, row] of Object.entries(done.rows))
+          if (name.endsWith(' once')) expect(row.wentOn, name).toBe(row.lives);
+        if (!deep) return;
+        for (const name of told) expect(done.rows[name]?.unknown, name).toBeGreaterThan(0);
+        expect(Object.values(done.rows).some(({ refused }) => refused > 0)).toBe(true);
+        check(done);
+      },
+      300_000,
+    );
+
+    inDepth(testing)(
+      'a call fails, then the process is killed and the power fails: the same, from what is left',
+      async () => {
+        const { faults, rows } = await inject({ grounds, hard: true, ...hard });
+        expect(faults).toEqual([]);
+        expect(Object.keys(rows).length).toBeGreaterThanOrEqual(4);
+      },
+      300_000,
+    );
+  },
 );

@@ -14,7 +14,6 @@ import {
   E,
   type Far,
   ledgerLine,
-  openStore,
   openVats,
   spawn,
   type Table,
@@ -22,7 +21,7 @@ import {
   type Vats,
   verifyLedger,
 } from '../../src/index.ts';
-import { openHere, sentinelOf } from '../here.ts';
+import { openAt, openToLook } from '../here.ts';
 import type { Subject } from './subject.ts';
 
 export const SUM: number = 1_000_000;
@@ -121,8 +120,8 @@ export async function countsOf(tally: Far<Tally>, made: number): Promise<readonl
   }
 }
 
-const work: Subject['work'] = async (folder, life, tell) => {
-  const store = await openStore({ path: folder, sentinel: sentinelOf(folder) });
+const work: Subject['work'] = async (place, life, tell) => {
+  const store = await openAt(place);
   const outside = driver<Outside>({ act: ([transfer]) => tell('effect', transfer) }, { name: 'outside' });
   const vats = await openVats({ store, definitions });
   const { teller } = await openBank(vats, outside);
@@ -146,9 +145,9 @@ const work: Subject['work'] = async (folder, life, tell) => {
   await Promise.all(Array.from({ length: CALLERS }, caller));
 };
 
-const check: Subject['check'] = async (folder, told) => {
+const check: Subject['check'] = async (place, told) => {
   const faults: string[] = [];
-  const store = openHere(folder);
+  const store = await openToLook(place);
   const again: number[] = [];
   const outside = driver<Outside>({ act: ([transfer]) => void again.push(transfer) }, { name: 'outside' });
   const vats = await openVats({ store, definitions });

@@ -15,27 +15,21 @@ import {
   exportLedger,
   type Far,
   ledgerLine,
-  openStore,
   openVats,
   type Store,
   type Vats,
   verifyLedger,
 } from '../../src/index.ts';
 import { type TestClock, testClock } from '../../src/testing.ts';
-import type { FaultyDisk } from '../control.ts';
-import { openHere, sentinelOf } from '../here.ts';
+import type { Fault, FaultyDisk } from '../fault-ground.ts';
+import { openAt, openToLook, type Place } from '../here.ts';
 import { type Bank, countsOf, definitions, fails, type Outside, openBank, SUM } from './bank.ts';
 
-/** One process over a store, and which of its disk calls fails. */
-export interface Life {
-  readonly folder: string;
+/** One process over a store, and which of its calls to the disk, or to the server, fails. */
+export interface Life extends Fault {
+  readonly place: Place;
   /** Numbers are unique in a store. */
   readonly life: number;
-  /** 0: none, calls are only counted. */
-  readonly at: number;
-  readonly error: 'EIO' | 'ENOSPC';
-  /** From then on, until the disk is mended; otherwise once. */
-  readonly on: boolean;
 }
 
 /** A word, which transfer, and what else there is to say. */
@@ -71,11 +65,11 @@ interface Open {
 }
 
 /** Opens; after two refusals the disk is mended, and then there is to be no third. */
-async function open(folder: string, disk: FaultyDisk, clock: TestClock, tell: Tell): Promise<Open> {
+async function open(place: Place, disk: FaultyDisk, clock: TestClock, tell: Tell): Promise<Open> {
   for (let refusals = 0; ; ) {
     let store: Store | undefined;
     try {
-      store = await within(openStore({ path: folder, sentinel: sentinelOf(folder) }));
+      store = await within(openAt(place));
       return { store, vats: await within(openVats({ store, definitions, clock })) };
     } catch (error) {
       refusals += 1;
@@ -87,9 +81,9 @@ async function open(folder: string, disk: FaultyDisk, clock: TestClock, tell: Te
   }
 }
 
-export async function live({ folder, life, on }: Life, disk: FaultyDisk, closes: boolean, tell: Tell): Promise<void> {
+export async function live({ place, life, on }: Life, disk: FaultyDisk, closes: boolean, tell: Tell): Promise<void> {
   const clock = testClock();
-  const { store, vats } = await open(folder, disk, clock, tell);
+  const { store, vats } = await open(place, disk, clock, tell);
   if (vats.restored) tell('restored', life);
   const outside = driver<Outside>({ act: ([transfer]) => tell('effect', transfer) }, { name: 'outside' });
   const bank = await begin(vats, outside, clock, disk, on, tell);
@@ -199,14 +193,15 @@ async function work(
 const byKey = ([a]: readonly [string, number], [b]: readonly [string, number]): number => (a < b ? -1 : 1);
 
 /** Opens the store that was left, and returns its faults; `told` is all that this store's lives told. */
-export async function judge(folder: string, told: readonly Told[]): Promise<readonly string[]> {
+export async function judge(place: Place, told: readonly Told[]): Promise<readonly string[]> {
   const faults: string[] = [];
   const said = (word: string): readonly number[] => told.filter(([one]) => one === word).map(([, which]) => which);
   const texts = (word: string): readonly string[] => told.filter(([one]) => one === word).map(([, , text]) => text);
   // Bytes 18 and 19 of the file: 2 with a write-ahead log. Without one `synchronous=FULL` is not enough.
-  const header = readFileSync(join(folder, 'store.db')).subarray(18, 20);
-  if (told.length > 0 && !header.equals(Buffer.from([2, 2]))) faults.push('the store has no write-ahead log');
-  const store = openHere(folder);
+  const header = (): Buffer => readFileSync(join(place.folder, 'store.db')).subarray(18, 20);
+  if (told.length > 0 && place.opener === undefined && !header().equals(Buffer.from([2, 2])))
+    faults.push('the store has no write-ahead log');
+  const store = await openToLook(place);
   const again: number[] = [];
   const outside = driver<Outside>({ act: ([transfer]) => void again.push(transfer) }, { name: 'outside' });
   const vats = await openVats({ store, definitions });
@@ -277,7 +272,10 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
       const code = word.includes(': ') ? word.slice(word.indexOf(': ') + 2) : undefined;
       if (code !== undefined && !codes.has(code)) faults.push(`${which} was told "${word}" ${text}`);
       if (code === undefined && !words.has(word)) faults.push(`${which} was told "${word}" ${text}`);
-      if (word === 'refused' && !/^unavailable: the (?:store|sentinel).*: (?:check that|make room) .+/.test(text))
+      if (
+        word === 'refused' &&
+        !/^unavailable: the (?:store|sentinel|database server).*: (?:check that|make room|look into) .+/.test(text)
+      )
         faults.push(`the open was refused with "${text}"`);
     }
     // Memory was what is on the disk.

@@ -5,8 +5,8 @@
  * failed one; each effect has its line, and happened once and in the order of the turns; what a failed turn
  * sent never happened.
  */
-import { driver, E, exportLedger, ledgerLine, openStore, openVats, verifyLedger } from '../../src/index.ts';
-import { openHere, sentinelOf } from '../here.ts';
+import { driver, E, exportLedger, ledgerLine, openVats, verifyLedger } from '../../src/index.ts';
+import { openAt, openToLook, type Place } from '../here.ts';
 import type { Subject, Tell } from './subject.ts';
 
 /** Turns under way at once, so that a store that commits groups has some to group. */
@@ -18,8 +18,8 @@ const PER_LIFE = 1_000_000;
 const fails = (turn: number): boolean => turn % 7 === 3;
 const sends = (turn: number): boolean => turn % 3 !== 0;
 
-async function work(folder: string, life: number, tell: Tell): Promise<void> {
-  const store = await openStore({ path: folder, sentinel: sentinelOf(folder) });
+async function work(place: Place, life: number, tell: Tell): Promise<void> {
+  const store = await openAt(place);
   const vats = await openVats({ store });
   const vat = vats.vat('subject');
   const outside = driver<{ act(turn: number): void }>({ act: async ([turn]) => tell('effect', turn) });
@@ -48,9 +48,9 @@ async function work(folder: string, life: number, tell: Tell): Promise<void> {
   await Promise.all(Array.from({ length: CALLERS }, caller));
 }
 
-const check: Subject['check'] = async (folder, told) => {
+const check: Subject['check'] = async (place, told) => {
   const faults: string[] = [];
-  const store = openHere(folder);
+  const store = await openToLook(place);
   try {
     const verdict = await verifyLedger(store);
     if (!verdict.ok) faults.push(`the ledger does not verify: line ${verdict.badLine}: ${verdict.why}`);

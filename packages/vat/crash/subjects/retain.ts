@@ -8,17 +8,9 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  type Clock,
-  exportLedger,
-  ledgerLine,
-  openStore,
-  openVats,
-  systemClock,
-  verifyLedger,
-} from '../../src/index.ts';
+import { type Clock, exportLedger, ledgerLine, openVats, systemClock, verifyLedger } from '../../src/index.ts';
 import { checkpointsIn, retainLedger } from '../../src/store.ts';
-import { openHere, sentinelOf } from '../here.ts';
+import { openAt, openToLook, type Place } from '../here.ts';
 import type { Subject, Tell } from './subject.ts';
 
 /** More turns than one life can run: numbers are then unique in a store. */
@@ -27,7 +19,7 @@ const PER_LIFE = 1_000_000;
 const LINES = 60;
 
 /** Beside the store, so that it is copied with it. */
-const sentFile = (folder: string): string => join(dirname(folder), 'sent');
+const sentFile = ({ folder }: Place): string => join(dirname(folder), 'sent');
 
 /** An hour takes 100 ms, so that checkpoints are made and sent. */
 function hurried(): Clock {
@@ -43,11 +35,11 @@ function hurried(): Clock {
   };
 }
 
-async function work(folder: string, life: number, tell: Tell): Promise<void> {
-  const store = await openStore({ path: folder, sentinel: sentinelOf(folder) });
+async function work(place: Place, life: number, tell: Tell): Promise<void> {
+  const store = await openAt(place);
   const onCheckpoint = (checkpoint: string): void => {
     tell('sent', Number(checkpoint.split('\n')[1]));
-    appendFileSync(sentFile(folder), `\n${checkpoint}\n`);
+    appendFileSync(sentFile(place), `\n${checkpoint}\n`);
   };
   const vats = await openVats({ store, clock: hurried(), onCheckpoint });
   tell('open', 0);
@@ -70,10 +62,10 @@ async function work(folder: string, life: number, tell: Tell): Promise<void> {
   for (;;) await Promise.all([write(), write(), drop()]);
 }
 
-const check: Subject['check'] = async (folder, told) => {
+const check: Subject['check'] = async (place, told) => {
   const faults: string[] = [];
-  const sent = existsSync(sentFile(folder)) ? checkpointsIn(readFileSync(sentFile(folder), 'utf8')) : [];
-  const store = openHere(folder);
+  const sent = existsSync(sentFile(place)) ? checkpointsIn(readFileSync(sentFile(place), 'utf8')) : [];
+  const store = await openToLook(place);
   try {
     const verdict = await verifyLedger(store, sent.length === 0 ? {} : { against: sent });
     if (!verdict.ok) faults.push(`the ledger does not verify: line ${verdict.badLine}: ${verdict.why}`);

@@ -4,6 +4,7 @@
  * One file in this folder each; its name is what `--subject` takes. Both sides stand in one file, so that
  * what is told and what is checked are read together.
  */
+import type { Place } from '../here.ts';
 
 /** Tells the outside process: a word, and which. Synchronous: what was told has left when it returns. */
 export type Tell = (word: string, which: number) => void;
@@ -16,11 +17,11 @@ export interface Told {
 }
 
 export interface Subject {
-  /** Opens the store in `folder` (which may not be there yet), says `open`, works until it is killed. */
-  work(folder: string, life: number, tell: Tell): Promise<void>;
+  /** Opens the store (which may not be there yet), says `open`, works until it is killed. */
+  work(place: Place, life: number, tell: Tell): Promise<void>;
   /**
    * Opens a copy of the store that was left, and returns its faults, given all that was told since the store
    * was new.
    */
-  check(folder: string, told: readonly Told[]): Promise<readonly string[]>;
+  check(place: Place, told: readonly Told[]): Promise<readonly string[]>;
 }

@@ -1,0 +1,75 @@
+/** The engines over which the fault table runs: folders of SQLite on a disk that fails, and a PostgreSQL server that does. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Control, ERRORS } from '../../packages/store-postgres/test/faulty-way.ts';
+import type { FaultGrounds, FaultLane } from '../../packages/vat/crash/fault-ground.ts';
+import { faultyFolders } from '../../packages/vat/crash/faulty-folders.ts';
+import type { Place } from '../../packages/vat/crash/here.ts';
+import { openCluster } from '../postgres-cluster.ts';
+import { copyStore, dropStore, placeIn } from './schemas.ts';
+
+const ARMER = join(import.meta.dirname, '..', '..', 'packages', 'store-postgres', 'test', 'faulty-way.ts');
+
+/**
+ * Each statement fails in turn. A folder that was made, and that no disk knows yet, has no counterpart: the schema and its
+ * tables are made in one transaction, of which a statement fails here, too. In place of the power of the disk, that of the
+ * server fails: all its processes are killed.
+ */
+const faultyServer: FaultGrounds = async (hard) => {
+  const cluster = await openCluster();
+  const stores = new Map<FaultLane, readonly Place[]>();
+  let template: Place | undefined;
+  let schemas = 0;
+  const make = (folder: string): Place => placeIn(cluster, `life_${(schemas += 1)}`, folder);
+  return {
+    founds: ['nothing', 'a store that was killed'],
+    errors: ERRORS,
+    isRead: (what) => what.startsWith('SELECT'),
+    // A server that is killed is killed for all.
+    lanes: hard ? 1 : 2,
+    lane(folder) {
+      const way = join(folder, 'way');
+      mkdirSync(way, { recursive: true });
+      const control: Control = { here: join(way, '.s.PGSQL.5432'), there: join(cluster.socket, '.s.PGSQL.5432') };
+      const placesOf = (): readonly Place[] => stores.get(lane) ?? [];
+      const lane: FaultLane = {
+        ...{ environment: {}, armer: ARMER, control },
+        async begin(founds) {
+          const places = founds.map((_, index) => make(join(folder, 'lives', String(index))));
+          stores.set(lane, places);
+          for (const [index, found] of founds.entries())
+            if (found === 'a store that was killed')
+              await copyStore(cluster, template as Place, places[index] as Place);
+          return places;
+        },
+        async copied(look) {
+          const copy = make(join(folder, 'copy'));
+          await copyStore(cluster, placesOf()[0] as Place, copy);
+          try {
+            return await look(copy);
+          } finally {
+            await dropStore(cluster, copy);
+          }
+        },
+        async cut() {
+          await cluster.kill();
+          await cluster.start();
+          await cluster.sql`SELECT 1`.catch(() => {}); // that connection was lost
+        },
+        async end() {
+          for (const place of placesOf()) await dropStore(cluster, place);
+        },
+      };
+      return lane;
+    },
+    async keep(lane) {
+      template = stores.get(lane)?.[0];
+    },
+    close: () => cluster.remove(),
+  };
+};
+
+export const faultGrounds: Readonly<Record<'sqlite' | 'postgres', FaultGrounds>> = {
+  sqlite: faultyFolders,
+  postgres: faultyServer,
+};
