@@ -356,6 +356,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/store-postgres/src/full-disk.test.ts'],
   },
   {
+    name: 'postgres-put-back-halts',
+    breaks: 'a host whose database was put back writes half of its memory on top of the older state',
+    file: 'packages/vat/src/store/engine.ts',
+    find: 'if (this.#era.now !== now)',
+    replace: 'if (this.#era.now < now)',
+    tests: faults,
+  },
+  {
     name: 'postgres-forgets',
     breaks: 'a server that is killed loses commits that it reported',
     file: 'packages/store-postgres/src/server.ts',

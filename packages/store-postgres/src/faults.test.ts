@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Definition, define, E, type Far, openVats, type Table, table, type Vats } from '@hob/vat';
 import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
@@ -23,6 +24,12 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => cluster.remove());
 
+interface Life {
+  readonly vats: Vats;
+  readonly one: Far<Pages>;
+  readonly other: Far<Pages>;
+  close(): Promise<void>;
+}
 let schemas = 0;
 async function scene(leaseMs = 10_000, on = cluster): Promise<{ engine: StoreEngine; way: Way; schema: string }> {
   const schema = `f${(schemas += 1)}`;
@@ -166,15 +173,60 @@ test('a database that is put back under a running host gets nothing more from th
   expect(second.scan('a/')).toEqual([]);
 });
 
-test('a host whose database was put back opens it again as one that was put back', async () => {
-  const { engine, schema } = await scene();
+test('a host whose database was put back goes no further, and the next one opens it as one that was put back', async () => {
+  const { engine, way, schema } = await scene();
   await copy(schema);
   expect(await cells(engine, 'a/1')).toBe('done');
   await putBack(schema);
   expect(await cells(engine, 'a/2')).toBe('unavailable');
-  engine.reopen();
-  expect(engine.era).toMatchObject({ now: 1, why: 'older', missing: 1 });
-  expect(await cells(engine, 'a/2')).toBe('done');
+  expect(() => engine.reopen()).toThrow(expect.objectContaining({ message: expect.stringContaining('was put back') }));
+  expect(await cells(engine, 'a/2')).toBe('unavailable');
+  await engine.close();
+  const next = closing(engineOf(await postgresStore({ url: way.url, schema })));
+  expect(next.era).toMatchObject({ now: 1, trusted: 0 });
+  expect(await cells(next, 'a/2')).toBe('done');
+});
+
+interface Pages {
+  add(): number;
+  count(): readonly [count: number, pages: number];
+}
+const Pages: Definition<Pages, [count: number, pages: Table<boolean>]> = define('Pages', (bcom, count, pages) => ({
+  add() {
+    pages.set(String(count + 1), true);
+    return bcom(Pages(count + 1, pages), count + 1) as never;
+  },
+  count: () => [count, [...pages.entries()].length],
+}));
+
+test('vats whose database was put back under them halt, whichever actor notices it: the next host finds whole turns', async () => {
+  const schema = `f${(schemas += 1)}`;
+  const open = async (): Promise<Life> => {
+    const store = await postgresStore({ url: cluster.url, schema });
+    const vats = await openVats({ store, definitions: [Pages] });
+    const roots = ['one', 'other'].map((name) => vats.vat(name).root<Pages>('pages', () => Pages(0, table())));
+    const [one, other] = (await Promise.all(roots)) as [Far<Pages>, Far<Pages>];
+    return { vats, one, other, close: () => vats.close().then(() => store.close()) };
+  };
+  const first = await open();
+  await E(first.one).add();
+  await first.vats.settled();
+  await copy(schema);
+  for (let n = 0; n < 3; n += 1) await E(first.one).add();
+  await first.vats.settled();
+  await putBack(schema);
+  // The turns of this actor are all there. Those of the other one are not, and it has them in its memory.
+  await expect(E(first.other).add()).rejects.toMatchObject({
+    code: expect.stringMatching(/unknown-outcome|vat-halted/),
+  });
+  await expect(E(first.one).add()).rejects.toMatchObject({ code: 'vat-halted' });
+  await first.close();
+  const second = await open();
+  expect(second.vats.restored).toBe(true);
+  expect(await E(second.one).count()).toEqual([1, 1]);
+  await E(second.one).add();
+  expect(await E(second.one).count()).toEqual([2, 2]);
+  await second.close();
 });
 
 test('a commit whose wait for a standby was cut off is not said to be done before a standby has it', async () => {

@@ -224,8 +224,12 @@ class Engine implements StoreEngine {
   reopen(): void {
     this.#check();
     this.#openings += 1;
+    const { now } = this.#era;
     try {
       ({ epoch: this.#epoch, head: this.#durable, era: this.#era, doubt: this.#doubt } = this.#disk.reopen());
+      // What is in memory came from commits that are gone. Written on top of the older state it would tear turns apart.
+      if (this.#era.now !== now)
+        throw new CapError('unavailable', 'the store was put back while it was in use: start this host again');
     } catch (error) {
       this.#state = 'gone';
       throw error;
