@@ -73,12 +73,12 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (engine) => {
     onKill(
       `kill -9 of ${what}, ${kills} times: ${promise}`,
       () => survives({ ...plan, mode: 'kill', cuts: kills }, words),
-      300_000,
+      900_000,
     );
     onPowerCut(
       `kill -9 of ${what}, ${power}, ${cuts} times: ${promise}`,
       () => survives({ ...plan, mode: 'power', cuts }, words),
-      300_000,
+      900_000,
     );
   }
 });

@@ -25,8 +25,8 @@ const SQLITE = {
 const POSTGRES = {
   testing: requires('postgres'),
   // Each case takes seconds: a host that is cut off waits for two.
-  soft: { share: volume(149, 11) },
-  hard: { from: 5, share: 83 },
+  soft: { share: volume(149, 31) },
+  hard: { from: 5, share: 199 },
   mostCalls: 30,
   told: ['disk full once', 'I/O error once'],
   check({ rows }: Injected) {
@@ -55,7 +55,7 @@ describe.each(Object.entries({ sqlite: SQLITE, postgres: POSTGRES }))(
         expect(Object.values(done.rows).some(({ refused }) => refused > 0)).toBe(true);
         check(done);
       },
-      300_000,
+      900_000,
     );
 
     inDepth(testing)(
@@ -65,7 +65,7 @@ describe.each(Object.entries({ sqlite: SQLITE, postgres: POSTGRES }))(
         expect(faults).toEqual([]);
         expect(Object.keys(rows).length).toBeGreaterThanOrEqual(4);
       },
-      300_000,
+      900_000,
     );
   },
 );
