@@ -10,7 +10,7 @@ import { writeGolden } from '../../packages/vat/golden/write.ts';
 import { openCluster } from '../postgres-cluster.ts';
 import { FOLDER } from './postgres.ts';
 
-const VERSION = 1; // of `store-postgres/src/schema.ts`
+const VERSION = 1; // of the tables: `store-postgres/src/schema.ts`
 const file = join(FOLDER, `store-v${VERSION}.sql`);
 if (existsSync(file)) throw new Error(`${file} is there already: it is never written again`);
 
