@@ -1,4 +1,4 @@
-/** Where a server is, from its url. A server on another machine is reached over TLS with a checked certificate. */
+/** Reads the address of a server. A server on another machine is reached over TLS, and its certificate is checked. */
 import { CapError } from '@hob/vat/errors';
 
 export interface Server {
@@ -8,9 +8,9 @@ export interface Server {
   readonly database: string;
   readonly user: string;
   readonly password?: string | undefined;
-  /** `ca`: the authority of the certificate (PEM); left out for those that Node trusts. */
+  /** Undefined: no TLS. `ca`: the certificate of the authority (PEM). Default: the authorities that Node trusts. */
   readonly tls?: { readonly ca?: string | undefined } | undefined;
-  /** How the sessions of this host are named at the server. */
+  /** The server lists the sessions of this host under this name. */
   readonly name?: string | undefined;
 }
 
@@ -21,12 +21,18 @@ export function serverAt(url: string, { password, ca }: { password?: string; ca?
     throw new CapError('invalid', 'url is postgres://user@host:port/database');
   const { host: folder, user: name, ...others } = Object.fromEntries(at.searchParams);
   if (Object.keys(others).length > 0)
-    throw new CapError('invalid', 'the options in the url are host, for the folder of a Unix socket, and user');
+    throw new CapError(
+      'invalid',
+      'the url may have the options host (the folder of a Unix socket) and user: remove the others',
+    );
   const text = (part: string): string => {
     try {
       return decodeURIComponent(part);
     } catch {
-      throw new CapError('invalid', 'a % in the url stands before two digits: write %25 for the sign itself');
+      throw new CapError(
+        'invalid',
+        'a % in the url must stand before two hexadecimal digits: write %25 for the sign itself',
+      );
     }
   };
   const host = folder ?? at.hostname.replace(/^\[|\]$/g, '');
@@ -39,6 +45,6 @@ export function serverAt(url: string, { password, ca }: { password?: string; ca?
   return { host, port: Number(at.port || 5432), database, user, password: given, tls };
 }
 
-/** Whether the server is on this machine, so that nobody else hears the connection. */
+/** Whether the server is on this machine. No other machine can read such a connection. */
 const isHere = (host: string): boolean =>
   host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);

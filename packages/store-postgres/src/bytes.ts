@@ -1,4 +1,4 @@
-/** Bytes and lists of them as text that PostgreSQL reads. */
+/** Writes bytes, and lists of bytes or numbers, as text that PostgreSQL reads. */
 
 const hex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');

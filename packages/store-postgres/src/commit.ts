@@ -1,9 +1,9 @@
 /**
  * The one statement of a commit.
  *
- * Promise: it is done completely or not at all, and only by the newest opening of the store, right after the commit that
- * it follows. The row of the store is the fence: an older opening, or a commit that was done already, changes no row
- * there, and then nothing else.
+ * Promise: it is done completely or not at all. Only the newest opening of the store can do it, and only right after
+ * the commit that it follows. The row of the table `store` is the fence: an older opening, or a commit that was done
+ * already, does not match that row. All other parts of the statement depend on the match.
  */
 import type { Head, LedgerLine, Marks } from '@hob/vat/engine';
 import { bytesList, bytesText, numberList, utf8 } from './bytes.ts';
@@ -35,7 +35,7 @@ export interface Commit {
   readonly epoch: number;
   /** The opening that it belongs to. */
   readonly opening: string;
-  /** By chance: whoever finds it in the store knows that this commit was the last that was done. */
+  /** A random name. If the store holds it, this commit was done, and no other after it. */
   readonly id: string;
   readonly lines: readonly LedgerLine[];
   readonly head: Head;
@@ -52,12 +52,12 @@ export const cutOf = (lines: readonly LedgerLine[]): number =>
 /** The parameters of `COMMIT`. */
 export function parametersOf({ epoch, opening, id, lines, head, cells, marks, cut }: Commit): readonly Parameter[] {
   const forgotten = lines.flatMap(({ forgets }) => (forgets === undefined ? [] : [forgets]));
-  // One statement sees the tables as they were before it. So it cannot delete what it inserts.
+  // A statement sees the tables as they were before it, so it cannot delete rows that it inserts.
   const kept = lines.filter(({ seq }) => seq === 1 || seq > cut);
   const said = lines.flatMap(({ seq, args }) =>
     args === undefined || forgotten.includes(seq) || seq <= cut ? [] : [{ seq, ...args }],
   );
-  // Two keys that are not well formed may have the same bytes.
+  // Two keys with lone surrogates may have the same bytes. One statement must not write the same row twice.
   const byBytes = new Map([...cells].map(([key, value]) => [Buffer.from(key, 'utf8').toString('latin1'), value]));
   const keyOf = (text: string): Uint8Array => Buffer.from(text, 'latin1');
   const put = [...byBytes].filter((cell): cell is [string, string] => cell[1] !== undefined);

@@ -1,19 +1,19 @@
 /**
- * Which hosts use a store: the one that has it, and those that wait for it. And how far the standbys of its server are.
+ * Reads which host has a store, which hosts wait for it, and how far the standbys of its server are.
  *
- * The server itself knows: the session of a host has the host's name and an advisory lock. So a host that is gone leaves
- * nothing behind, a standby writes nothing, and reading this changes nothing.
+ * The server knows the hosts: the session of each has the host's name and an advisory lock. Both end with the session,
+ * so a host that is gone is not listed. A standby writes nothing, and neither does a reader.
  */
 import type { Connection, Row } from './drivers/connection.ts';
 import { lockClass, type Versions } from './schema.ts';
 
-/** The hosts of a store, by the clock of its database. */
+/** The hosts of a store. Times are measured by the clock of its database. */
 export interface StoreHosts {
   /** How often the store was opened. */
   readonly epoch: number;
   /** The version of its tables, and the oldest version of a program that may serve them. */
   readonly versions: Versions;
-  /** The host whose lease runs. Undefined if no lease does. */
+  /** The host that has the lease. Undefined if no lease is running. */
   readonly holder?: Holder;
   /** The hosts that wait for the store. */
   readonly standbys: readonly WaitingHost[];
@@ -26,7 +26,7 @@ export interface Holder {
   readonly name?: string;
   /** How long its lease runs unless it is renewed, in ms. */
   readonly leaseMs: number;
-  /** The session that has the store is there. */
+  /** The server has a session that holds the lock of the store. */
   readonly connected: boolean;
 }
 
@@ -40,12 +40,12 @@ export interface WaitingHost {
 /** What happens to a commit when the server is gone for good. */
 export interface Replication {
   /**
-   * `synchronous`: a commit that was reported is on a standby of the server, too. `asynchronous`: the last commits may be
-   * lost. `none`: no standby of the server is connected.
+   * `synchronous`: a commit that was reported is also on a standby of the server. `asynchronous`: the last commits may
+   * be lost. `none`: no standby of the server is connected.
    */
   readonly mode: 'synchronous' | 'asynchronous' | 'none';
   readonly standbys: readonly ServerStandby[];
-  /** Standbys of which this user of the database may see nothing but that they are there. */
+  /** The number of standbys whose state this user of the database may not see. */
   readonly hidden: number;
 }
 
@@ -53,12 +53,12 @@ export interface Replication {
 export interface ServerStandby {
   /** As the server's administrator named it. */
   readonly name: string;
-  /** As the server says it: `streaming`, `catchup`. */
+  /** In the server's words: `streaming`, `catchup` and others. */
   readonly state: string;
-  /** As the server says it: `sync`, `quorum`, `potential`, `async`. */
+  /** In the server's words: `sync`, `quorum`, `potential` or `async`. */
   readonly sync: string;
   readonly unsentBytes: number;
-  /** What is not on its disk. */
+  /** Bytes of the write-ahead log that are not on its disk yet. */
   readonly unflushedBytes: number;
   /** How long the last commit took to get onto its disk, in ms. Undefined if there was none lately. */
   readonly flushMs?: number;
@@ -71,7 +71,7 @@ const LEASE = `
     current_setting('synchronous_standby_names') <> '' AS synchronous
   FROM store s, owner o`;
 
-/** The sessions with a lock of this store. The server keeps both halves of a lock without a sign. */
+/** The sessions with a lock of this store. `pg_locks` shows both halves of a lock as unsigned numbers. */
 const sessions = (schema: string): string => `
   SELECT l.pid, l.objid::bigint AS lock, a.application_name AS name,
     extract(epoch FROM clock_timestamp() - a.state_change)::float8 * 1000 AS heard
@@ -88,15 +88,15 @@ const STANDBYS = `
     extract(epoch FROM flush_lag)::float8 * 1000 AS lag
   FROM pg_stat_replication WHERE state IS DISTINCT FROM 'backup' ORDER BY pid`;
 
-/** A standby shares this lock. No opening has it: theirs are by chance, and below. */
+/** All standbys share this lock. No opening has it: the number of an opening is random, and smaller. */
 const WAITS = 2 ** 31 - 1;
 
-/** Says that the host of this session waits for the store, until the session ends or `waitsNoMore`. */
+/** Marks the host of this session as waiting, until the session ends or `waitsNoMore` is called. */
 export async function waits(connection: Connection, schema: string): Promise<void> {
   await connection.query(`SELECT pg_try_advisory_lock_shared(${lockClass(schema)}, ${WAITS})`);
 }
 
-/** The host of this session has the store, or no longer wants it. */
+/** Removes the mark of `waits`: the host of this session has the store now. */
 export async function waitsNoMore(connection: Connection, schema: string): Promise<void> {
   await connection.query(`SELECT pg_advisory_unlock_shared(${lockClass(schema)}, ${WAITS})`);
 }
@@ -106,7 +106,7 @@ export async function hostsOf(connection: Connection, schema: string): Promise<S
   const [lease] = await connection.query(LEASE);
   const found = await connection.query(sessions(schema));
   const waiting = found.filter(({ lock }) => Number(lock) === WAITS);
-  // A standby tries the lock of a host whose session has ended, for a moment.
+  // A standby that tries to take the store holds the lock of an ended session for a moment.
   const isWaiting = ({ pid }: Row): boolean => waiting.some((each) => each['pid'] === pid);
   const session = found.find((each) => Number(each['lock']) === Number(lease?.['lock']) && !isWaiting(each));
   const leaseMs = Number(lease?.['left']);
@@ -137,10 +137,10 @@ const standbyOf = ({ name, state, sync, unsent, unflushed, lag }: Row): ServerSt
   ...(lag !== null && { flushMs: atLeast0(lag) }),
 });
 
-/** A standby may have come further since the server's own position was read. */
+/** Some differences can be negative: a standby may have moved on since the server's own position was read. */
 const atLeast0 = (value: unknown): number => Math.max(0, Math.round(Number(value)));
 
-/** Anybody who may connect to the database chooses such a name. */
+/** Replaces odd characters: anybody who may connect to the database can choose such a name. */
 const plain = (text: unknown): string => String(text ?? '').replaceAll(/[^\w.:-]/g, '?');
 
 /** The name that a host gave itself. */

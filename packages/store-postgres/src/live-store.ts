@@ -1,9 +1,9 @@
 /**
- * A store that is open: commits and reads one after the other, over connections that may be lost.
+ * An open store: commits and reads one after the other, over connections that may be lost.
  *
- * Promise: a commit that was reported is done, and one whose connection was lost is neither done twice nor forgotten: the
- * next connection asks the server how far the store has come. When the server has not answered for two seconds, the commit
- * fails, and no other is done until the store is opened again.
+ * Promise: a commit that was reported is done. If the connection is lost during a commit, the next connection asks the
+ * server how far the store has come, so the commit is neither done twice nor forgotten. A commit fails if the server
+ * cannot be reached again (see `#ask`). After that no commit is done until the store is opened again.
  */
 
 import type { CommitOutcome, OpenedStore, Query, Sentinel, Write } from '@hob/vat/engine';
@@ -27,23 +27,23 @@ import { read } from './reads.ts';
 import { fillReserve, releaseReserve, renewReserve } from './reserve.ts';
 
 export interface Powers {
-  /** A connection to a server that was checked. */
+  /** Opens a connection to a server that `checkServer` accepts. */
   connect(): Promise<Connection>;
   sentinel(): Sentinel | undefined;
   now(): number;
   sleep(ms: number): Promise<void>;
-  /** Returns a function that ends it. */
+  /** Calls `run` each `ms`. Returns a function that stops this. */
   every(ms: number, run: () => void): () => void;
 }
 
 export type StoreOptions = Omit<OpeningOptions, 'sentinel'>;
 
-/** A host that is cut off from its database lets nothing through after this time. */
+/** How long a first question waits for an answer, and how long a lost server is tried again. Then the commit fails. */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
-/** A host whose session has ended may come back within this time. */
+/** Nobody takes the store of a host whose session has ended before this time is over: that host may connect again. */
 const LINGER_MS = 500;
-/** How often a standby looks, once it has seen that the other host renews its lease. */
+/** How long a standby waits between two looks, once it has seen that the other host renews its lease. */
 const STANDBY_MS = 250;
 const LONG_MS = 3_600_000;
 
@@ -67,16 +67,19 @@ export async function openLive(powers: Powers, options: StoreOptions): Promise<L
   }
 }
 
-/** The error that a program is told. */
+/** Returns the error that a program gets. */
 function told(error: unknown): CapError {
   if (error instanceof CapError) return error;
   if (!(error instanceof ServerError)) return silent();
   return error.state === '42501'
-    ? new CapError('invalid', 'this user of the database may not do that: let it own the schema, or create one')
-    : new CapError('unavailable', `the database server refused a statement (${error.state}): look into its log`);
+    ? new CapError(
+        'invalid',
+        'this user of the database may not do that: make it the owner of the schema, or let it create one',
+      )
+    : new CapError('unavailable', `the database server refused a statement (${error.state}): its log has the reason`);
 }
 
-/** Waits for the end of a lease that nobody renews, for the time of our own and a second. A standby waits for any. */
+/** Opens the store. Waits at most for `leaseMs` and a second, and not while the lease is renewed. A standby goes on. */
 async function claim(
   powers: Powers,
   connection: Connection,
@@ -118,7 +121,7 @@ class LiveStore {
   #opening: Opening;
   #sentinel: Sentinel | undefined;
   #state: 'open' | 'full' | 'failed' = 'open';
-  /** Commits of this opening. */
+  /** The number of commits of this opening. */
   #done = 0;
   #last: Promise<unknown> = Promise.resolve();
   readonly #stopRenewing: () => void;
@@ -154,7 +157,7 @@ class LiveStore {
     return this.#inOrder(() => this.#ask((connection) => read(connection, query, this.#lastLine)));
   }
 
-  /** Lets the server use the room of deleted data again, over a connection of its own: it may take long. */
+  /** Lets the server use the room of deleted data again. This may take long, so it has a connection of its own. */
   scrub(): void {
     this.#scrubbing ??= this.#vacuum()
       .catch(() => {}) // the server does it by itself later
@@ -225,7 +228,7 @@ class LiveStore {
     }
   }
 
-  /** The last line that can be read. Who only looks sees none that came later. */
+  /** The last line that can be read. With `look`, lines that were written after the opening are left out. */
   get #lastLine(): number {
     return this.#options.look ? this.#opening.head.seq : Number.MAX_SAFE_INTEGER;
   }
@@ -264,7 +267,7 @@ class LiveStore {
       await this.#commit(write);
     } catch (error) {
       if (!full(error) || !write.ends) throw error;
-      // From now on only such commits are done, because there is no room for others.
+      // There is no room for others, so from now on only commits that end authority are done.
       this.#state = 'full';
       await this.#ask(releaseReserve);
       await this.#commit(write);
@@ -281,10 +284,10 @@ class LiveStore {
     await this.#ask(async (connection) => {
       const [row] = await connection.query(COMMIT, parameters);
       if (row?.['done'] === 1) return;
-      // It was done before the connection was lost, or another opening has the store.
+      // Either it was done before the connection was lost, or another opening has the store.
       const stored = await storedBy(connection);
       if (stored['opening'] !== opening || stored['last'] !== id) throw takenOver();
-      // That session may have ended before a standby had the commit. This write waits for one after it.
+      // The session may have ended before a standby of the server had the commit. This later write waits until one has.
       await renew(connection, this.#options, opening);
     });
     history.counted(head, cut);
@@ -298,15 +301,16 @@ class LiveStore {
   // ---- connections ----------------------------------------------------------------------------------------
 
   /**
-   * Asks the server, again over a new connection if one was lost. Throws `Lost` when the server has not answered for two
-   * seconds, and for five more over a new connection.
+   * Asks the server. If the connection is lost, asks again over a new one. Throws `Lost` when the server refuses
+   * connections for two seconds. A server that does not answer has two seconds, and then two for a new connection and
+   * five for each question there.
    */
   async #ask<T>(ask: (connection: Connection) => Promise<T>): Promise<T> {
     const until = this.#powers.now() + PATIENCE_MS;
     for (let isFirst = true; ; isFirst = false) {
       if (this.#connection.lost) this.#connection = await this.#connectAgain();
       try {
-        // A server that answers at a second connection may be slow.
+        // A server that accepted a second connection is not gone. It may be slow, so it gets more time.
         return await ask(isFirst ? limited(this.#connection, PATIENCE_MS) : this.#connection);
       } catch (error) {
         if (!(error instanceof Lost) || (!isFirst && this.#powers.now() >= until)) throw error;
@@ -321,7 +325,7 @@ class LiveStore {
       if (this.#options.look) return connection;
       const { opening, history } = this.#opening;
       const stored = await storedBy(connection);
-      // A standby took over that had not seen all commits, or a backup was put there.
+      // A standby of the server that had not seen all commits was promoted, or a backup was restored.
       if (stored['opening'] !== opening || Number(stored['commits']) < history.reached.commits) throw takenOver();
       if (!(await hold(connection, this.#options, opening))) throw takenOver();
       return connection;
@@ -350,7 +354,7 @@ async function storedBy(connection: Connection): Promise<Row> {
   return row ?? {};
 }
 
-/** The same connection, whose queries have this limit. */
+/** The same connection, with this time limit for queries. */
 const limited = (connection: Connection, limitMs: number): Connection => ({
   query: (text, parameters) => connection.query(text, parameters, limitMs),
   get lost() {

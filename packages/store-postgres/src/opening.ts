@@ -1,9 +1,9 @@
 /**
  * One opening of the store: who may have it, what was found, and what the opening writes.
  *
- * Promise: a store has one opening at a time. The newest one fences all others: their commits change nothing. It begins
- * when the session of the one before has ended and did not come back, or when the lease of that one has run out by the
- * clock of the database.
+ * Promise: a store has one opening at a time. The newest one fences all others: their commits change nothing. A new one
+ * begins when the session of the previous one has ended and did not come back. It also begins when the lease of the
+ * previous one has run out by the clock of the database.
  */
 
 import {
@@ -25,22 +25,22 @@ import { bringForward, lockClass, makeStore, type Step, versionsOf } from './sch
 
 export interface OpeningOptions {
   readonly schema: string;
-  /** How long an opening that nobody hears of keeps the store, in ms. */
+  /** How long an opening keeps the store after it last renewed its lease, in ms. */
   readonly leaseMs: number;
-  /** Waits for as long as another host has the store. */
+  /** Waits while another host has the store. */
   readonly standby?: boolean;
-  /** Machines open it by turns, each with a sentinel of its own. */
+  /** Several machines open it in turn, each with its own sentinel. */
   readonly shared?: boolean;
   readonly sentinel: Sentinel | undefined;
-  /** Nothing is written, and somebody else may have the store. */
+  /** Only reads. Another host may have the store. */
   readonly look: boolean;
-  /** The versions of the tables. Tests have others. */
+  /** The versions of the tables. Tests give their own. */
   readonly steps: readonly Step[];
 }
 
 export interface Opening {
   readonly epoch: number;
-  /** By chance. A copy of the tables repeats an epoch, and not this. */
+  /** A random name. Two copies of the tables can reach the same epoch, but not the same name. */
   readonly opening: string;
   readonly head: Head;
   readonly era: Era;
@@ -49,20 +49,20 @@ export interface Opening {
   readonly key: string;
 }
 
-/** The last opening by this process. */
+/** The previous opening by this process. */
 export interface Before {
   readonly opening: string;
   readonly reached: Reached;
 }
 
-/** Another host is about to take the store. It may bring the tables to its version, which can take long. */
+/** Another host is taking the store just now. This can take long, because it may change the tables to its version. */
 export const TAKING: unique symbol = Symbol('taking');
 
-/** Somebody else has the store. */
+/** Another host has the store. */
 export class Held {
-  /** When the lease ends, as text of the database. A lease that is renewed has another end. */
+  /** When the lease ends, as text of the database. It changes when the lease is renewed. */
   readonly until: string;
-  /** Its session has ended. It may be about to connect again. */
+  /** The session of that host has ended. The host may be about to connect again. */
   readonly isFree: boolean;
   constructor(until: string, isFree: boolean) {
     this.until = until;
@@ -75,13 +75,13 @@ export const takenOver = (): CapError =>
 
 interface Claim {
   readonly before: Before | undefined;
-  /** Takes the store of a host whose session has ended, before its lease does. */
+  /** Also takes the store of a host whose session has ended, although its lease still runs. */
   readonly takesFree: boolean;
 }
 
 /**
- * Opens the store, in one transaction. Returns `Held` or `TAKING` while somebody else has it. Errors: `invalid` (no store to look at,
- * a newer one, an emptied one), `unavailable` (another host has taken it over).
+ * Opens the store, in one transaction. Returns `Held` or `TAKING` while another host has it. Errors: `invalid` (no
+ * store to look at, a newer one, an emptied one), `unavailable` (another host has taken it over).
  */
 export async function open(
   connection: Connection,
@@ -89,7 +89,7 @@ export async function open(
   claim: Claim,
 ): Promise<Opening | Held | typeof TAKING> {
   const { look } = options;
-  // The sentinel of a store that is in use runs ahead of a snapshot, so it is read first.
+  // While a host uses the store, its sentinel moves on. Read it before the snapshot, or the store would seem put back.
   const seen = look ? await seenBefore(connection, options) : undefined;
   await connection.query(look ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
   try {
@@ -108,18 +108,18 @@ export async function open(
 
 async function seenBefore(connection: Connection, { sentinel, steps }: OpeningOptions): Promise<Reached | undefined> {
   if ((await versionsOf(connection, steps)) === undefined)
-    throw new CapError('invalid', 'there is no store in this schema: give another');
+    throw new CapError('invalid', 'there is no store in this schema: give the schema of a store');
   const [row] = await connection.query('SELECT name FROM store');
   return sentinel?.read(String(row?.['name']));
 }
 
-/** Makes the store if it is missing. Returns who has it, if that is neither this process nor one that is gone. */
+/** Creates the store if it is missing. Returns undefined if it can be taken. */
 async function heldBy(
   connection: Connection,
   { schema, sentinel, steps }: OpeningOptions,
   { before, takesFree }: Claim,
 ): Promise<Held | typeof TAKING | undefined> {
-  // Openings come one after the other.
+  // Only one opening runs at a time.
   if (!(await lock(connection, 'pg_try_advisory_xact_lock', schema, 0))) return TAKING;
   if ((await versionsOf(connection, steps)) === undefined) {
     const emptied = sentinel?.storeHere();
@@ -157,7 +157,7 @@ async function found(
   const signer = signerFrom(key);
   const seenSeq = latestReached?.head?.seq ?? 0;
   const seenHash = await hashOfLine(connection, seenSeq);
-  // It may have been dropped while another machine had the store. The count of commits says whether that was put back.
+  // The line may have been dropped while another machine had the store. Then only the commits tell if it was put back.
   const isDropped = shared && seenHash === '' && seenSeq <= facts.head.seq;
   const reached = latestReached && isDropped ? { ...latestReached, head: undefined } : latestReached;
   const hashOf = (): string => seenHash;
@@ -168,10 +168,10 @@ async function found(
   return { epoch: Number(row?.['epoch']), opening: '', head, era, doubt, history, key };
 }
 
-/** Counts this opening, and takes the store. */
+/** Increments the epoch, and takes the store. */
 async function begin(connection: Connection, options: OpeningOptions, before: Before | undefined): Promise<Opening> {
   const { sentinel, steps } = options;
-  // Waits for a commit of the opening before that is under way.
+  // Waits until a commit of the previous opening that is under way has ended.
   const [row] = await connection.query('SELECT name, watched FROM store FOR UPDATE');
   await bringForward(connection, steps, (await versionsOf(connection, steps))?.tables ?? 1);
   const facts = { store: String(row?.['name']), watched: Number(row?.['watched']) };
@@ -191,7 +191,7 @@ async function begin(connection: Connection, options: OpeningOptions, before: Be
   return { ...opened, epoch, opening };
 }
 
-/** `before` is of this process, the other of a file that may have been put back or be behind. */
+/** `before` comes from the memory of this process, `one` from a file that may be behind or may have been restored. */
 function latest(one: Reached | undefined, before: Reached | undefined): Reached | undefined {
   return before !== undefined && before.commits >= (one?.commits ?? 0) ? before : one;
 }
@@ -232,8 +232,8 @@ async function lock(connection: Connection, how: Lock, schema: string, number: n
 }
 
 /**
- * Takes the store for this session: a lock that ends with it, and the lease. The session before may still hold its own
- * lock, so each has another. Returns false if another opening has the store.
+ * Takes the store for this session. The session gets a lock, which ends with it, and the lease. Each session has a lock
+ * of its own, because the previous session may still hold one. Returns false if another opening has the store.
  */
 export async function hold(connection: Connection, options: Leased, opening: string): Promise<boolean> {
   const number = randomNumber();
@@ -247,7 +247,7 @@ export async function hold(connection: Connection, options: Leased, opening: str
 
 type Leased = Pick<OpeningOptions, 'schema' | 'leaseMs'>;
 
-/** Moves the end of the lease. Returns false if another opening has the store. */
+/** Renews the lease: it ends `leaseMs` from now. Returns false if another opening has the store. */
 export async function renew(
   connection: Connection,
   { leaseMs }: Pick<Leased, 'leaseMs'>,

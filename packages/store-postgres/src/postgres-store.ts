@@ -1,8 +1,8 @@
 /**
  * A store in a schema of a PostgreSQL database, for `openVats` and `openHost`.
  *
- * Promise: what `openStore` promises for a folder. The server is spoken to in a thread of its own. What is not given is
- * not taken from the environment.
+ * Promise: the same as that of `openStore` for a folder. A thread of its own speaks to the server. Options that are not
+ * given are not taken from the environment.
  */
 import { CapError, type Store } from '@hob/vat';
 import { diskIn, signerFrom, startThread, storeOn, type Thread } from '@hob/vat/engine';
@@ -16,30 +16,30 @@ import { STEPS } from './schema.ts';
 /** Where the store lies, and how it is used. */
 export interface PostgresStoreOptions {
   /**
-   * `postgres://user@host:port/database`, or `postgres:///database?host=/run/postgresql&user=hob` for a Unix socket. On another
-   * machine the server is reached over TLS, and its certificate has to be valid for `host`.
+   * `postgres://user@host:port/database`, or `postgres:///database?host=/run/postgresql&user=hob` for a Unix socket. A
+   * server on another machine is reached over TLS, and its certificate must be valid for `host`.
    */
   readonly url: string;
   /** Default: the one in `url`, or none. The environment is not read. */
   readonly password?: string;
-  /** The private authority of the server's certificate (PEM). Default: those that Node trusts. */
+  /** The certificate of the private authority of the server (PEM). Default: the authorities that Node trusts. */
   readonly ca?: string;
-  /** The schema of the store's tables, which is made if it is missing. Default: `hob`. */
+  /** The schema of the store's tables. It is created if it is missing. Default: `hob`. */
   readonly schema?: string;
   /** A folder of this machine that records how far the store has come: see `openStore`. */
   readonly sentinel?: string;
-  /** To verify or export the ledger only: nothing is written, and a host may use the store meanwhile. */
+  /** Only reads, for example to verify or export the ledger. A host may use the store meanwhile. */
   readonly look?: boolean;
-  /** How long a host that nobody hears of keeps the store, in ms. Default: 10,000. */
+  /** How long a host keeps the store after it last renewed its lease, in ms. Default: 10,000. */
   readonly leaseMs?: number;
-  /** Waits for as long as another host has the store, and then takes it. Default: an error, once that is sure. */
+  /** Waits while another host has the store, and then takes it. Default: `unavailable` if another host keeps it. */
   readonly standby?: boolean;
   /**
-   * Several machines open this store by turns, each with a sentinel of its own: one that has none yet begins one. Default:
-   * a store whose sentinel is missing counts as put back.
+   * Several machines open this store in turn, each with its own sentinel. A machine that has none yet starts one.
+   * Default: a store whose sentinel is missing counts as put back.
    */
   readonly shared?: boolean;
-  /** How this host is called in `storeHosts`: up to 40 letters, digits and signs of `. _ -`. Default: it has no name. */
+  /** The name of this host in `storeHosts`: up to 40 letters, digits and `. _ -`. Default: it has no name. */
   readonly name?: string;
 }
 
@@ -80,7 +80,7 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
   if (!(Number.isInteger(leaseMs) && leaseMs >= 1000 && leaseMs <= 3_600_000))
     throw new CapError('invalid', 'leaseMs is a number of ms, from 1000 to an hour');
   if (name !== undefined && !(typeof name === 'string' && /^[\w.-]{1,40}$/.test(name)))
-    throw new CapError('invalid', 'name has up to 40 letters, digits and signs of . _ -');
+    throw new CapError('invalid', 'name has 1 to 40 letters, digits and . _ -');
   const at = serverAt(url, { ...(password !== undefined && { password }), ...(ca !== undefined && { ca }) });
   const parts: Given = {
     server: { ...at, name },
@@ -94,8 +94,8 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
 }
 
 /**
- * Tells which hosts use the store that `postgresStore` opened, how long the lease runs, and how far the standbys of the
- * server are. Errors: `invalid` (a store of another kind), `unavailable` (the server does not answer, or it is closed).
+ * Returns which hosts use a store that `postgresStore` opened, how long the lease runs, and how far the standbys of
+ * the server are. Errors: `invalid` (another kind of store), `unavailable` (no answer, or the store is closed).
  */
 export async function storeHosts(store: Store): Promise<StoreHosts> {
   const thread = threads.get(store);

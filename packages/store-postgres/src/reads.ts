@@ -4,16 +4,16 @@ import { bytesList, bytesText, textOf, utf8 } from './bytes.ts';
 import type { Connection, Row } from './drivers/connection.ts';
 
 /**
- * The first key that does not begin with `prefix`. Every prefix of ours ends in a slash, and no byte of a key
- * is 0xff.
+ * An upper bound for the keys that begin with `prefix`. No byte of a key is 0xff, because keys are UTF-8. Every prefix
+ * ends in a slash.
  */
 const after = (prefix: string): string => bytesText(Buffer.concat([utf8(prefix), Buffer.from([0xff])]));
-/** A negative limit is none, as in SQLite. */
+/** A negative limit means no limit, as in SQLite. */
 const LIMIT = 'nullif(greatest($2::bigint, -1), -1)';
 
 const cellOf = ({ key, value }: Row): readonly [string, string] => [textOf(key), textOf(value)];
 
-/** Reads from the store. Leaves out the lines after `last`, so that a reader sees the store as it was opened. */
+/** Reads from the store. Leaves out the ledger lines after `last`. */
 export async function read(connection: Connection, query: Query, last: number): Promise<unknown> {
   switch (query[0]) {
     case 'get':

@@ -1,8 +1,8 @@
 /**
- * Room that is held for the commits that end authority: on a full disk a grant can still be revoked.
+ * Keeps disk space for the commits that end authority, so that a grant can still be revoked when the disk is full.
  *
- * `DROP TABLE` gives the file of a table back to the disk as soon as it is committed. Deleted rows would not. `TRUNCATE` makes
- * new files first, and an index has a page from its begin: on a disk without a free page that fails (`full-disk.test.ts`).
+ * A committed `DROP TABLE` gives the file of a table back to the disk at once. A `DELETE` would not. `TRUNCATE` first makes
+ * new files, and the file of an index has a page from the start. On a disk without a free page it fails (`full-disk.test.ts`).
  */
 
 import { bytesText } from './bytes.ts';
@@ -13,7 +13,7 @@ import { RESERVE } from './schema.ts';
 const PIECES = 4;
 const PIECE = 1 << 20;
 
-/** Makes the table where it is missing: it was given back, or a backup left it out. */
+/** Creates the table if it is missing: its space was given back, or a backup has left it out. */
 async function haveReserve(connection: Connection): Promise<void> {
   const [found] = await connection.query(`SELECT to_regclass('reserve') IS NOT NULL AS found`);
   if (found?.['found'] !== true) await connection.query(RESERVE);
@@ -26,7 +26,7 @@ export async function fillReserve(connection: Connection): Promise<void> {
     await connection.query('INSERT INTO reserve VALUES ($1::text::bytea)', [bytesText(randomData(PIECE))]);
 }
 
-/** Gives the room back. Whoever copies the database meanwhile (`pg_dump`) may hold the table: then it stays. */
+/** Gives the space back. If `pg_dump` reads the table at this time, the space stays taken. */
 export async function releaseReserve(connection: Connection): Promise<void> {
   try {
     await connection.query("BEGIN; SET LOCAL lock_timeout = '500ms'; DROP TABLE IF EXISTS reserve; COMMIT");
@@ -36,7 +36,7 @@ export async function releaseReserve(connection: Connection): Promise<void> {
   }
 }
 
-/** Holds room again. Returns false if there is none. */
+/** Takes the space again. Returns false if the disk is still full. */
 export async function renewReserve(connection: Connection): Promise<boolean> {
   try {
     await fillReserve(connection);

@@ -1,8 +1,8 @@
 /**
- * The server that a store lies on: whether a commit on it lasts.
+ * Checks whether commits on a server last.
  *
- * Promise: a server that may forget a commit is refused at each connection: one without `fsync`, with
- * `synchronous_commit` off, or a standby.
+ * Promise: a server that may forget a commit is refused at each connection. This is a standby, a server with `fsync`
+ * off, and one whose `synchronous_commit` is neither `on` nor `remote_apply`.
  */
 import { CapError } from '@hob/vat/errors';
 import type { Connection } from './drivers/connection.ts';
@@ -28,7 +28,7 @@ export async function checkServer(connection: Connection, schema: string): Promi
     refuse(
       `this database server has synchronous_commit ${sync}, so a crash or a failover would lose commits: turn it on`,
     );
-  // A later change of the server's configuration does not reach what a session has set.
+  // A session keeps what it has set, also when the server's configuration changes later.
   await connection.query(`
     SET synchronous_commit = '${sync}'; SET search_path = "${schema}"; SET default_transaction_read_only = off;
     SET default_transaction_isolation = 'read committed'; SET statement_timeout = 0; SET lock_timeout = 0;

@@ -216,13 +216,13 @@ test('a wrong user, a database that is not there, a server that is not there and
     'invalid: there is no database of this na',
     'unavailable: the database server does no',
     'invalid: url is postgres://user@host:por',
-    'invalid: the options in the url are host',
+    'invalid: the url may have the options ho',
     'invalid: url names a user, a host and a ',
     'invalid: schema is a name of small lette',
     'invalid: schema is a name of small lette',
     'invalid: leaseMs is a number of ms, from',
     expect.stringMatching(/^invalid: postgresStore has no option/),
-    'invalid: a % in the url stands before tw',
+    'invalid: a % in the url must stand befor',
     'invalid: this user of the database may n',
   ]);
 });

@@ -29,7 +29,7 @@ test('over TLS the server shows a certificate of the given authority for its nam
   const wrong = await at('localhost', { ca: certificate('localhost').cert });
   expect(wrong).toMatch(/^invalid: the database server's certificate is not valid/);
   const refused = await at('localhost', { ca: ours.cert, password: 'other' });
-  expect(refused).toBe('invalid: the database server refuses this user or its password: give others');
+  expect(refused).toBe('invalid: the database server refuses this user or its password: check both');
   expect([wrong, refused].join()).not.toContain('s3cret');
 });
 

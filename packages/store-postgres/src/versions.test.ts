@@ -98,7 +98,7 @@ test('a program that the newer tables do not serve is refused with the remedy, a
   const host = await serve(await open(schema, apart));
   // One of the old version has waited since before.
   const waiting = open(schema, STEPS, { standby: true });
-  await expect(waiting).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(/^a newer version of Hob wrote this store, whose tables need version \d, and this program has \d: use that one, or another schema$/) }); // biome-ignore format: one line
+  await expect(waiting).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(/^a newer version of Hob wrote this store\. Its tables need version \d, and this program has \d: use the newer version, or another schema$/) }); // biome-ignore format: one line
   expect(await host.add()).toBe(1);
   await host.close();
   const all = () => ask(schema, 'SELECT s::text, o::text, (SELECT count(*) FROM $schema.line) FROM $schema.store s, $schema.owner o'); // biome-ignore format: one line

@@ -1,9 +1,9 @@
 /**
  * One connection to a PostgreSQL server.
  *
- * Promise: all queries of a connection run in one session of the server, in the order of the calls. A connection that
- * was lost stays lost: a new session has none of the locks and settings of the old one. No error names the address, the
- * user or the password.
+ * Promise: all queries of a connection run in one session of the server, in the order of the calls. A lost connection
+ * stays lost, because a new session would have none of its locks and settings. No error names the address, the user or
+ * the password.
  */
 import { once } from 'node:events';
 import { isIP, connect as openSocket, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ import type { Server } from '../address.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Connection {
-  /** Throws `Lost` if the connection ends before the result, or after `limitMs` (default: 5 s). */
+  /** Rejects with `Lost` if the connection ends before the result, or after `limitMs` (default: 5 s). */
   query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly Row[]>;
   readonly lost: boolean;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export interface Connection {
 
 export type Parameter = string | number | null;
 
-/** The connection ended, and nobody knows whether its last statement was carried out. */
+/** The connection ended. Its last statement may or may not have been carried out. */
 export class Lost extends Error {}
 
 /** An error of the server, with its SQLSTATE. */
@@ -35,12 +35,12 @@ export class ServerError extends Error {
 }
 
 const CONNECT_MS = 2000;
-/** A server that does not answer for this time is not slow, but gone. */
+/** A server that does not answer for this time counts as gone. */
 const SLOW_MS = 5000;
 
 const connections = new Set<() => void>();
 
-/** Ends every connection. An error that the client throws belongs to one of them, and does not say to which. */
+/** Ends every connection. The client throws some errors that do not tell which connection they belong to. */
 export function loseAll(): void {
   for (const end of connections) end();
 }
@@ -70,7 +70,7 @@ export async function connect({ host, port, database, user, password, tls, name 
     },
     ...{ max: 1, idle_timeout: null, max_lifetime: null, connect_timeout: CONNECT_MS / 1000 },
     ...{ fetch_types: false, keep_alive: 2, backoff: 0, onclose: lose },
-    // A warning (01000) of ours says that somebody ended the wait for a standby.
+    // The warning 01000 tells that somebody cancelled a wait for a standby of the server.
     onnotice: ({ code }: { readonly code?: string }) => code === '01000' && lose(),
     connection: { application_name: name === undefined ? 'hob' : `hob ${name}` },
   } as unknown as postgres.Options<Record<string, never>>);
@@ -81,7 +81,7 @@ export async function connect({ host, port, database, user, password, tls, name 
     socket.destroy();
   };
   connections.add(lose);
-  // With `max: 1` there is one session. The first query opens it.
+  // With `max: 1` there is one session. This first query opens it.
   await within(CONNECT_MS, Promise.race([sql.unsafe('SELECT 1'), over])).catch(async (error) => {
     await end();
     throw connectError(error);
@@ -107,14 +107,14 @@ export async function connect({ host, port, database, user, password, tls, name 
   };
 }
 
-/** The server ends the session with these: a connection error, a shut-down, a start. */
+/** SQLSTATEs with which the server ends a session: a connection error, a shut-down, a start. */
 const ENDS = /^(?:08...|57P0[1-5])$/;
 
 /** The SQLSTATE of an error; undefined if it did not come from the server. */
 const stateOf = (error: unknown): string | undefined =>
   error instanceof postgres.PostgresError ? String(error.code) : undefined;
 
-/** The codes of Node for a certificate that it refuses, and for a server that speaks no TLS. */
+/** Codes of Node for a certificate that it refuses, and for a server without TLS. */
 const UNTRUSTED = /CERT|SIGNATURE|^ERR_TLS/;
 const NO_TLS = /^ERR_SSL|^EPROTO$/;
 
@@ -124,19 +124,19 @@ function connectError(error: unknown): Error {
   if (state === undefined && UNTRUSTED.test(code))
     return new CapError(
       'invalid',
-      "the database server's certificate is not valid for this name, or its authority is not known: give ca",
+      "the database server's certificate is not valid for this name, or its authority is not known: give the authority's certificate as ca",
     );
   if (state === undefined && NO_TLS.test(code))
     return new CapError('invalid', 'the database server offers no TLS: turn ssl on in its configuration');
   if (state === undefined || ENDS.test(state) || state === '53300') return new Lost();
   if (/^28/.test(state))
-    return new CapError('invalid', 'the database server refuses this user or its password: give others');
+    return new CapError('invalid', 'the database server refuses this user or its password: check both');
   if (state === '3D000')
-    return new CapError('invalid', 'there is no database of this name: make it with createdb, or give another');
+    return new CapError('invalid', 'there is no database of this name: create it with createdb, or name another');
   return new ServerError(state);
 }
 
-/** A socket to the server, before anything is said. */
+/** Opens a socket to the server. Nothing is sent yet. */
 async function dial(host: string, port: number): Promise<Socket> {
   const socket = host.startsWith('/') ? openSocket(`${host}/.s.PGSQL.${port}`) : openSocket(port, host);
   try {

@@ -1,9 +1,9 @@
-/** Numbers and bytes by chance. */
+/** Random numbers, bytes and texts. */
 import { randomBytes, randomInt } from 'node:crypto';
 
-/** Bytes that no compression makes smaller. */
+/** Random bytes, which no compression makes smaller. */
 export const randomData = (count: number): Uint8Array => randomBytes(count);
-/** A text that nobody else has or guesses. */
+/** A random text that nobody can guess. */
 export const randomText = (): string => randomBytes(16).toString('hex');
-/** A number that fits an `int` of PostgreSQL, above 0. */
+/** A random number from 1 to 2^31 - 2. It fits an `int` of PostgreSQL. */
 export const randomNumber = (): number => randomInt(1, 2 ** 31 - 1);

@@ -1,4 +1,4 @@
-/** Entry point of the store's thread. The server is spoken to there, so a slow one does not stop the vats. */
+/** Entry point of the store's thread. It speaks to the server, so a slow server does not stop the vats. */
 
 import { type Query, type Sentinel, sentinelOf, serveThread, unpacked } from '@hob/vat/engine';
 import { CapError } from '@hob/vat/errors';
@@ -13,10 +13,10 @@ export interface Given {
   readonly options: StoreOptions;
 }
 
-// The client takes from them what it is not given. The thread has a copy of the environment.
+// The client reads options that it is not given from these variables. The thread has its own copy of the environment.
 for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name];
 
-// The client throws some errors of a connection where nobody can catch them.
+// The client throws some errors of a connection where no caller can catch them.
 for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, loseAll);
 
 serveThread(async ({ server, sentinel, options }: Given) => {

@@ -1,2 +1,2 @@
-/** Where the module of the store's thread lies. */
+/** The address of the module of the store's thread. */
 export const STORE_THREAD: URL = new URL('./store-thread.ts', import.meta.url);
