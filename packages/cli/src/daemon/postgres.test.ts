@@ -177,7 +177,7 @@ test('the file of the store is its owner’s alone, has known names, and lies in
   expect(await serve(nobody)).toMatch(/the database server does not answer/);
   expect(await serve(`${nobody}sslmode: disable\n`)).toMatch(/nothing else: look at “sslmode”/);
   expect(await serve(`password: ${secret}\n`)).toMatch(/has no url/);
-  expect(await serve(`url: [${secret}\n`)).toMatch(/is no YAML/);
+  expect(await serve(`url: [${secret}\n`)).toMatch(/is not YAML/);
   expect(await serve(`${nobody}ca: missing.pem\n`)).toMatch(/the ca that the file of the store names cannot be read/);
   expect(await serve(`${nobody}lease: soon\n`, { code: 2 })).toMatch(/lease takes a time above 0/);
   const open = join(hob.folder, 'home/open.yaml');

@@ -1,5 +1,5 @@
 /**
- * A state whose store lies in a PostgreSQL database, as a private file of a person names it:
+ * The store of a state in a PostgreSQL database. A private file of a person names the database:
  *
  *   url: postgres://hob@db.example.org/hob
  *   password: …
@@ -7,7 +7,7 @@
  *   schema: hob
  *   lease: 10s
  *
- * Promise: no other user may read the file, and nothing of it is printed.
+ * Promise: a file that other users may read is refused, and no value in it is printed.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -24,26 +24,26 @@ import { readPrivate } from './private-file.ts';
 interface Opening {
   /** The folder of the sentinel. */
   readonly sentinel?: string | undefined;
-  /** To read only, beside the host that has the store. */
+  /** Only reads. A host may have the store meanwhile. */
   readonly look?: boolean;
-  /** Waits for as long as another host has the store. */
+  /** Waits while another host has the store. */
   readonly standby?: boolean;
 }
 
 /** A store in a database. */
 export interface NamedStore {
-  /** The file that names it, and that of the authority. Whoever writes one of them chooses the server. */
+  /** The file that names the database, and the file of the authority. Who can write one of them chooses the server. */
   readonly files: readonly string[];
   /** Errors: `Mistake` (the package, the authority), those of `postgresStore`. */
   open(opening: Opening): Promise<Store>;
-  /** Which hosts use the store that `open` opened. Errors: those of `storeHosts`. */
+  /** Returns which hosts use a store that `open` opened. Errors: those of `storeHosts`. */
   hosts(store: Store): Promise<StoreHosts>;
 }
 
 const KEYS = ['url', 'password', 'ca', 'schema', 'lease'] as const;
 type Named = Partial<Record<(typeof KEYS)[number], string>>;
 
-/** The store that `--store` names, or undefined. Errors: `Mistake` (the file). */
+/** The store that `--store` names. Undefined without that option. Errors: `Mistake` (the file). */
 export function storeOf(given: Given): NamedStore | undefined {
   const named = textOf(given, 'store');
   if (named === undefined) return undefined;
@@ -58,10 +58,11 @@ export function storeOf(given: Given): NamedStore | undefined {
   };
 }
 
-/** Which hosts use the store that `--store` names. Errors: `Mistake` (the file, none is named), those of a store. */
+/** Returns which hosts use the store that `--store` names. Errors: `Mistake` (the file, or none), those of a store. */
 export async function hostsNamed(given: Given): Promise<StoreHosts> {
   const named = storeOf(given);
-  if (named === undefined) throw new Mistake('--store FILE names the database', 2);
+  if (named === undefined)
+    throw new Mistake('--store is missing: give the file that names the database, --store FILE', 2);
   const store = await named.open({ look: true });
   try {
     return await named.hosts(store);
@@ -93,15 +94,16 @@ function read(file: string): Named {
   try {
     found = parse(text, { maxAliasCount: 0 });
   } catch {
-    throw new Mistake('the file of the store is no YAML: it has lines like url: postgres://user@host/database');
+    throw new Mistake('the file of the store is not YAML: write lines such as url: postgres://user@host/database');
   }
   const fields = typeof found === 'object' && found !== null ? Object.entries(found) : [];
   const odd = fields.find(([key, value]) => !(KEYS as readonly string[]).includes(key) || typeof value !== 'string');
   if (odd !== undefined)
     throw new Mistake(
-      `the file of the store has texts named ${KEYS.join(', ')}, and nothing else: look at “${odd[0]}”`,
+      `the file of the store may have the texts ${KEYS.join(', ')}, and nothing else: look at “${odd[0]}”`,
     );
-  if (!fields.some(([key]) => key === 'url')) throw new Mistake('the file of the store has no url');
+  if (!fields.some(([key]) => key === 'url'))
+    throw new Mistake('the file of the store has no url: add a line such as url: postgres://user@host/database');
   return Object.fromEntries(fields) as Named;
 }
 
@@ -109,7 +111,9 @@ function authorityIn(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw new Mistake('the ca that the file of the store names cannot be read: it is a path beside that file');
+    throw new Mistake(
+      'the ca that the file of the store names cannot be read: give a path from the folder of that file',
+    );
   }
 }
 

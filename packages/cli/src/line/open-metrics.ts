@@ -1,8 +1,8 @@
 /**
- * Numbers as OpenMetrics text, version 1.0, which Prometheus and its kin read.
+ * Writes numbers as OpenMetrics text, version 1.0, which Prometheus and similar programs read.
  *
- * Promise: the text fits the grammar of the specification. A family is written once and whole, the names of its samples
- * end as its type wants them, and no two samples have the same name and labels. A mistake in a family is a bug, and throws.
+ * Promise: the text fits the grammar of the specification. All samples of a family stand together, and their names have
+ * the ending that the type demands. No two samples have the same name and labels. A wrong family is a bug, and throws.
  */
 
 /** The media type of the text. */
@@ -15,7 +15,7 @@ interface Sample {
 }
 
 interface Common {
-  /** Without the ending of a sample. It ends in the unit. */
+  /** The name without the ending of a sample. If there is a unit, the name ends in it. */
   readonly name: string;
   readonly help: string;
   readonly unit?: 'seconds' | 'bytes' | 'ratio';
@@ -26,14 +26,14 @@ export type Family =
   | (Common & { readonly type: 'counter' | 'gauge' | 'info'; readonly samples: readonly Sample[] })
   | (Common & { readonly type: 'histogram'; readonly samples: Histogram });
 
-/** `within` counts what was at most so much, and so holds the counts of all lower bounds, too. */
+/** Each `count` of `within` is the number of values of at most `bound`. It includes the counts of all lower bounds. */
 interface Histogram {
   readonly within: readonly { readonly bound: number; readonly count: number }[];
   readonly count: number;
   readonly sum: number;
 }
 
-/** The ending of a sample of each type. */
+/** The ending of the sample names of each type. */
 const ENDINGS = { counter: '_total', gauge: '', info: '_info' } as const;
 
 /** Returns the whole text. */
@@ -76,7 +76,7 @@ const histogramLines = (name: string, { within, count, sum }: Histogram): readon
   sampleLine(`${name}_sum`, { value: sum }),
 ];
 
-/** Bounds are compared as texts, so the specification has one text for each. */
+/** Collectors compare bounds as texts, so the specification demands one way to write each. */
 const boundText = (bound: number): string => (Number.isInteger(bound) ? `${bound}.0` : String(bound));
 
 function numberText(value: number): string {

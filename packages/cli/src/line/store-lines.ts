@@ -1,7 +1,7 @@
 /** The hosts of a store, and the standbys of its database server, as lines for a person. */
 import type { Replication, StoreHosts } from '@hob/store-postgres';
 
-/** What a host knows of its store: who uses it, or why it cannot say. */
+/** Which hosts use a store, or why that is not known. */
 export type StoreNow = StoreHosts | { readonly wrong: string };
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -27,11 +27,11 @@ export function storeLines(now: StoreNow): readonly string[] {
 const holderText = ({ name, connected }: NonNullable<StoreHosts['holder']>): string =>
   connected ? (name ?? 'a host without a name') : 'a host that is not connected';
 
-/** Whether a failover of the server may lose commits that were reported, in words. Undefined if it cannot. */
+/** Says how commits that were reported may be lost with the database server. Undefined if they cannot. */
 export function lossText({ mode }: Replication): string | undefined {
   if (mode === 'synchronous') return undefined;
   return mode === 'none'
-    ? 'the database server has no standby: if its disk is lost, so is all since its last backup'
+    ? 'the database server has no standby: if its disk is lost, everything since its last backup is lost'
     : 'the standbys of the database server follow later: a failover may lose the last commits. Set synchronous_standby_names of the server';
 }
 
@@ -44,7 +44,9 @@ function replicationLines(replication: Replication): readonly string[] {
       ({ name, state, sync, unflushedBytes, flushMs }) =>
         `  ${name} (${state}, ${sync}): ${unflushedBytes} bytes behind${flushMs === undefined ? '' : `, ${seconds(flushMs)}`}`,
     ),
-    ...(hidden === 0 ? [] : [`  ${hidden} more, which this user of the database sees with pg_read_all_stats alone`]),
+    ...(hidden === 0
+      ? []
+      : [`  ${hidden} more, which this user of the database sees only with GRANT pg_read_all_stats`]),
     ...[lossText(replication)].filter((text) => text !== undefined).map((text) => `  ${text}`),
   ];
 }

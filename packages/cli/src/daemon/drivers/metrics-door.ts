@@ -1,19 +1,19 @@
 /**
  * The door for a program that collects metrics: `http://127.0.0.1:PORT/metrics`, on this machine only.
  *
- * Promise: it reads numbers and does nothing else. A page in a browser cannot read it: the request has to name this
- * machine. However many ask at a time, the host counts once.
+ * Promise: it returns numbers and does nothing else. A page in a browser cannot read them: the request must name this
+ * machine as its host, and have no origin. Requests that arrive while the numbers are read get the same ones.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Mistake } from '../../line/mistake.ts';
 import { OPEN_METRICS } from '../../line/open-metrics.ts';
 
-/** A request has as long to arrive. */
+/** Time limit for a request to arrive. */
 const REQUEST_MS = 5000;
 const CONNECTIONS = 16;
 
-/** A door that is open. */
+/** An open door. */
 interface MetricsDoor {
   readonly url: string;
   close(): void;
@@ -37,7 +37,7 @@ export async function openMetricsDoor(port: number, metrics: () => Promise<strin
     );
   });
   server.maxConnections = CONNECTIONS;
-  // Neither the door nor a caller keeps a process alive whose host could not be served after all.
+  // If the host cannot be served after all, neither the door nor a caller may keep the process alive.
   server.on('connection', (socket) => socket.unref());
   server.unref();
   await new Promise<void>((then, reject) => {
@@ -50,7 +50,7 @@ export async function openMetricsDoor(port: number, metrics: () => Promise<strin
 
 /** The status of a request that gets no metrics. */
 function refusalOf({ method, url, headers: { host = '', origin } }: IncomingMessage): number | undefined {
-  // A page whose name leads here would name itself.
+  // The page of a site whose name resolves to 127.0.0.1 sends that name as `host`.
   if (origin !== undefined || !/^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/.test(host)) return 403;
   if (url !== '/metrics') return 404;
   return method === 'GET' || method === 'HEAD' ? undefined : 405;

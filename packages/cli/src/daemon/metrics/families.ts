@@ -1,8 +1,8 @@
 /**
  * The metrics of a host and of its store.
  *
- * Promise: the labels are kinds of lines, names of budgets and a version, all of them ours. No name, text, id, path or
- * secret of anybody is in them, so who reads the metrics learns how much is done, and not what.
+ * Promise: the labels are kinds of ledger lines, names of budgets and the version of Hob. No name, text, id, path or
+ * secret is in them. A reader of the metrics learns how much is done, and not what.
  */
 import type { HostCounts } from '@hob/host';
 import type { StoreHosts } from '@hob/store-postgres';
@@ -14,7 +14,7 @@ type Single = Pick<Family, 'name' | 'help'> & { readonly unit?: 'seconds' | 'byt
 const gauge = (single: Single, value: number): Family => ({ ...single, type: 'gauge', samples: [{ value }] });
 const counter = (single: Single, value: number): Family => ({ ...single, type: 'counter', samples: [{ value }] });
 
-/** The things that a host is asked about itself. */
+/** What the metrics of a host are made of. */
 interface HostNow {
   readonly counts: HostCounts;
   readonly version: string;
@@ -22,39 +22,48 @@ interface HostNow {
   readonly since: number;
 }
 
-/** The budget that limits one turn. Its use is the sum over all turns. */
+/** The budget for the time of one turn. The use of it that a meter reports is the sum over all turns. */
 const TURN_TIME = 'turnMs';
 
-/** Numbers of a host. Counters begin anew when the host is started, but for the lines of the ledger. */
+/** The numbers of a host. Counters start at zero with the host, except the one for the lines of the ledger. */
 export const hostFamilies = ({ counts, version, since }: HostNow): readonly Family[] => [
   { name: 'hob', type: 'info', help: 'The version of Hob.', samples: [{ labels: { version }, value: 1 }] },
-  gauge({ name: 'hob_start_time_seconds', unit: 'seconds', help: 'When the host began, since 1970.' }, since / 1000),
+  gauge(
+    { name: 'hob_start_time_seconds', unit: 'seconds', help: 'When the host began, in seconds since 1970.' },
+    since / 1000,
+  ),
   gauge({ name: 'hob_sessions', help: 'Sessions.' }, counts.sessions),
-  gauge({ name: 'hob_grants', help: 'Grants of these sessions, also those that are used up or over.' }, counts.grants),
+  gauge(
+    { name: 'hob_grants', help: 'Grants of these sessions, also those that are used up or have ended.' },
+    counts.grants,
+  ),
   gauge({ name: 'hob_requests_waiting', help: 'Requests that wait for an answer.' }, counts.requests),
   gauge({ name: 'hob_connections', help: 'Connections of sessions and granters.' }, counts.connections),
-  counter({ name: 'hob_calls_admitted', help: 'Calls that were let through.' }, counts.entries['call'] ?? 0),
-  counter({ name: 'hob_calls_refused', help: 'Calls that were refused.' }, counts.entries['refuse'] ?? 0),
+  counter(
+    { name: 'hob_calls_admitted', help: 'Calls that were let through, without the parts of streams.' },
+    counts.entries['call'] ?? 0,
+  ),
+  counter({ name: 'hob_calls_refused', help: 'Refused calls, requests and URLs.' }, counts.entries['refuse'] ?? 0),
   {
-    ...{ name: 'hob_ledger_entries', type: 'counter', help: 'Entries of turns in the ledger, by their kind.' },
+    ...{ name: 'hob_ledger_entries', type: 'counter', help: 'Entries that turns wrote to the ledger, by kind.' },
     samples: Object.entries(counts.entries).map(([kind, value]) => ({ labels: { kind }, value })),
   },
-  counter({ name: 'hob_ledger_lines', help: 'Lines of the ledger since its first.' }, counts.lines),
+  counter({ name: 'hob_ledger_lines', help: 'The number of the last line of the ledger.' }, counts.lines),
   counter({ name: 'hob_turns', help: 'Turns of vats.' }, counts.turns),
   {
-    ...{ name: 'hob_commit_seconds', unit: 'seconds', type: 'histogram', help: 'Times of commits of turns.' },
+    ...{ name: 'hob_commit_seconds', unit: 'seconds', type: 'histogram', help: 'How long commits took.' },
     samples: {
       within: counts.commits.within.map(({ ms, count }) => ({ bound: ms / 1000, count })),
       ...{ count: counts.commits.done, sum: counts.commits.ms / 1000 },
     },
   },
-  counter({ name: 'hob_commits_failed', help: 'Commits that failed, and undid their turns.' }, counts.commits.failed),
+  counter({ name: 'hob_commits_failed', help: 'Commits that failed. Their turns were undone.' }, counts.commits.failed),
   counter(
     { name: 'hob_session_turn_seconds', unit: 'seconds', help: 'Time of turns that sessions paid for.' },
     (counts.budgets[TURN_TIME]?.used ?? 0) / 1000,
   ),
   {
-    ...{ name: 'hob_budget_used', type: 'gauge', help: 'What all sessions use of a budget of their meters.' },
+    ...{ name: 'hob_budget_used', type: 'gauge', help: 'What all sessions together use of a budget.' },
     samples: Object.entries(counts.budgets)
       .filter(([budget]) => budget !== TURN_TIME)
       .map(([budget, { used: value }]) => ({ labels: { budget }, value })),
@@ -69,14 +78,14 @@ export const hostFamilies = ({ counts, version, since }: HostNow): readonly Fami
   gauge({ name: 'hob_store_epoch', help: 'How often the store was opened.' }, counts.epoch),
 ];
 
-/** Numbers of a store in a database, by its clock. */
+/** The numbers of a store in a database. Times are measured by the clock of the database. */
 export function storeFamilies(now: StoreNow): readonly Family[] {
   const up = gauge({ name: 'hob_store_up', help: '1 if the database answers.' }, 'wrong' in now ? 0 : 1);
   return 'wrong' in now ? [up] : [up, ...leaseFamilies(now), ...replicationFamilies(now)];
 }
 
 const leaseFamilies = ({ epoch, holder, standbys }: StoreHosts): readonly Family[] => [
-  gauge({ name: 'hob_lease_epoch', help: 'How often the store was opened, by the database.' }, epoch),
+  gauge({ name: 'hob_lease_epoch', help: 'How often the store was opened, as the database says.' }, epoch),
   gauge(
     { name: 'hob_lease_remaining_seconds', unit: 'seconds', help: 'How long the lease runs unless it is renewed.' },
     (holder?.leaseMs ?? 0) / 1000,
@@ -98,7 +107,7 @@ const replicationFamilies = ({ replication: { mode, standbys, hidden } }: StoreH
           {
             name: 'hob_replication_lag_bytes',
             unit: 'bytes',
-            help: 'What the last standby does not have on its disk.',
+            help: 'What is not yet on the disk of the standby that is furthest behind.',
           },
           Math.max(...standbys.map(({ unflushedBytes }) => unflushedBytes)),
         ),
@@ -106,7 +115,7 @@ const replicationFamilies = ({ replication: { mode, standbys, hidden } }: StoreH
           {
             name: 'hob_replication_lag_seconds',
             unit: 'seconds',
-            help: 'How long the last standby took for a commit.',
+            help: 'How long the slowest standby took to store a commit.',
           },
           Math.max(...standbys.map(({ flushMs = 0 }) => flushMs)) / 1000,
         ),

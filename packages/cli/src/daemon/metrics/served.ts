@@ -14,7 +14,7 @@ interface Measured {
 }
 
 /**
- * Returns a function that counts, each time it is called. Where the person named a port, it also opens the door for a
+ * Returns a function that reads the numbers each time it is called. If a port is given, also serves them there for a
  * program that collects metrics. Errors: `Mistake` (the port).
  */
 export async function servedMetrics(

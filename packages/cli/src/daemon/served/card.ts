@@ -1,4 +1,4 @@
-/** The agent card that a host serves to everybody who reaches its door, if its manifest says so. */
+/** The agent card. A host serves it to everybody who can reach its address, if its manifest says so. */
 import { signAgentCard } from '@hob/a2a';
 import type { HttpPages } from '@hob/host';
 import type { Plan } from '@hob/manifest';
@@ -7,7 +7,7 @@ import { Mistake } from '../../line/mistake.ts';
 
 const PATH = '/.well-known/agent-card.json';
 
-/** No page without `serve: true`. The card is made once, when the host starts. Errors: `Mistake`, `invalid`. */
+/** Returns no page without `serve: true`. The card is made once, when the host starts. Errors: `Mistake`, `invalid`. */
 export async function servedCard({ a2a }: Plan, secret: (name: string) => string | undefined): Promise<HttpPages> {
   if (a2a?.serve !== true) return {};
   const card = agentCard(a2a);

@@ -1,6 +1,6 @@
 /**
- * The objects that a state of `hob serve` may hold, beside those of every host. Whoever opens the state gives them all:
- * a store with an object that nobody defines does not open.
+ * The definitions of objects that a state of `hob serve` may hold, besides those of every host. Give all of them when
+ * you open the state: a store with an object that has no definition does not open.
  */
 import { taskDefinitions as ofTasks } from '@hob/a2a/tasks';
 import { chatDefinitions as ofChats } from '@hob/chat/rows';

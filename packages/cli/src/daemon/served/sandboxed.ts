@@ -1,6 +1,6 @@
 /**
- * Refuses a manifest whose programs could not run: without a sandbox there are no commands and no shells, and a host
- * that served them would say so at the first call only.
+ * Refuses a manifest whose programs could not run. Commands and shells need a sandbox. Without this check the person
+ * would learn only at the first call that there is none.
  */
 import { requireSandbox } from '@hob/host/programs';
 import type { Plan } from '@hob/manifest';

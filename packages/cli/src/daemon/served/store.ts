@@ -1,4 +1,4 @@
-/** The store of a served host: in the folder of its state, or in a database that other hosts use, too. */
+/** The store of a served host: in the folder of its state, or in a database that several hosts may use. */
 import type { HostOptions } from '@hob/host';
 import { CapError } from '@hob/vat';
 import type { NamedStore } from '../../drivers/store-file.ts';
@@ -7,7 +7,7 @@ import { lossText, type StoreNow } from '../../line/store-lines.ts';
 /** A store, as a host opens it. */
 export interface ServedStore {
   readonly options: Pick<HostOptions, 'store' | 'sentinel'>;
-  /** Which hosts use it now. Undefined if it is in a folder. */
+  /** Returns which hosts use it now, or why that is not known. Undefined if it is in a folder. */
   readonly hosts: () => Promise<StoreNow | undefined>;
 }
 
@@ -17,7 +17,7 @@ interface Opening {
   readonly standby: boolean;
 }
 
-/** Opens the store that `named` names. Logs it if the database may lose commits. Errors: those of `NamedStore.open`. */
+/** Opens the store `named`. Writes a warning to the log if the database may lose commits. Errors: those of `open`. */
 export async function servedStore(
   named: NamedStore | undefined,
   { sentinel, standby }: Opening,

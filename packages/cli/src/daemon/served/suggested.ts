@@ -1,8 +1,8 @@
 /**
  * The change of a manifest that `hob suggest` prints, and that the page of the console shows.
  *
- * Promise: nothing is written. The ledger counts only for the manifest that the host serves: if the file says something
- * else by now, there is no suggestion.
+ * Promise: nothing is written. The ledger is about the manifest that the host serves. If the file was changed since the
+ * host read it, there is no suggestion.
  */
 import { unifiedDiff } from '@hob/caps-fs';
 import type { Granter, SuggestedChange } from '@hob/host';
@@ -43,19 +43,19 @@ export function suggestedFor({ lines, served, manifest, from }: From): {
   return { file, found, diff: unifiedDiff(text, found.text, file) };
 }
 
-/** As often as `hob suggest` wants it without `--from`. */
+/** The default of `--from` of `hob suggest`. */
 const OFTEN = 5;
-/** It has to fit into a frame. */
+/** A longer change would not fit into a frame. In characters. */
 const LONGEST = 100_000;
 
 interface Serving {
-  /** The granter that a page is of. The manifest is its own, so nobody else is told. */
+  /** The granter `owner`. The manifest is theirs, so no other granter gets a suggestion. */
   readonly owner: Far<Granter> | undefined;
   readonly manifest: string;
   readonly served: () => Promise<Served>;
 }
 
-/** What a host that is served proposes to one of its granters. */
+/** Returns what a served host proposes to one of its granters. Undefined for every other granter than `owner`. */
 export async function suggestedTo(
   granter: string,
   { owner, manifest, served }: Serving,

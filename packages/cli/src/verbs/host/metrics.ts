@@ -5,7 +5,7 @@ import { textOf, type Verb } from '../../line/verb.ts';
 /** `hob metrics` */
 export const metrics: Verb = {
   name: 'metrics',
-  about: 'prints the numbers of the host as OpenMetrics text. With --store: those of its database alone',
+  about: 'prints the numbers of the host as OpenMetrics text. With --store: only those of its database',
   options: [STATE, STORE],
   examples: ['hob metrics', 'hob metrics --store ~/.config/hob/store.yaml'],
   codes: { 1: 'no host serves the state, or the database does not answer' },

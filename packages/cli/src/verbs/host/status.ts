@@ -43,7 +43,7 @@ async function served(given: Given, { line, json }: Output): Promise<number> {
   });
 }
 
-/** Beside any host: on the machine of a standby, or on one that serves nothing. */
+/** Needs no host on this machine: works beside a standby, and where nothing is served. */
 async function inDatabase(given: Given, { line, json }: Output): Promise<number> {
   const { hostsNamed } = await import('../../drivers/store-file.ts');
   const store = await hostsNamed(given);
