@@ -1,17 +1,17 @@
 /**
- * Counts what passes through a byte stream that a call of a grant gave out.
+ * Counts what passes through a byte stream that a call of a grant returned.
  *
- * The call that gave out the stream has a line of its own. Its parts have none: a file of 16 MB would write 64
- * lines, and each part would wait for the disk. Their number and their bytes are in one line, when the stream
- * ends, when a part of it is refused, or when nobody holds it any more.
+ * The call that returned the stream has a ledger line of its own. The parts of the stream have none: a file of 16 MB
+ * would write 64 lines, and each part would wait for the disk. One line has the number of parts and of their bytes. It
+ * is written when the stream ends, when a part is refused or fails, or when nobody holds the stream any more.
  *
- * Promise: nothing but bytes passes without a line. A call that is no part of a byte stream has its line, and so
- * has a part that a grant charges, or that a gate, a guard or a judge looks at.
+ * Promise: only bytes pass without a line. Every other call of the stream has a line. A part also has one if it uses up
+ * a use of a grant, or if a gate, a guard or a judge looks at it.
  */
 import { ledgerLine } from '@hob/vat';
 import { hasMethods, vatOf } from '@hob/vat/forwarder';
 
-/** The fields of the line that a stream ends with: those of the call that gave it out. */
+/** The fields that the last line of a stream repeats: those of the call that returned the stream. */
 export type Opened = { readonly grant: string; readonly method: string; readonly made?: string | undefined };
 
 interface Count {
@@ -21,7 +21,7 @@ interface Count {
   bytes: number;
 }
 
-/** The parts of one stream. A crash loses what was counted since the last line. */
+/** Counts the parts of one stream. A crash loses what was counted since the last line. */
 export class Parts {
   readonly #count: Count;
   #ended = false;
@@ -30,7 +30,7 @@ export class Parts {
     this.#count = { opened, stream, parts: 0, bytes: 0 };
   }
 
-  /** Whether the call is one that needs no line: it asks for bytes or for the end, or it brings bytes. */
+  /** Whether the call needs no line: it asks for bytes, writes bytes, or ends the stream without arguments. */
   admits(method: string, args: readonly unknown[]): boolean {
     const [first, ...others] = args;
     if (others.length > 0) return false;
@@ -41,14 +41,14 @@ export class Parts {
       : method === 'return' && args.length === 0;
   }
 
-  /** In the turn that sends a call that was admitted. */
+  /** Call it in the turn that sends an admitted call. Counts the bytes that it writes. */
   sent([chunk]: readonly unknown[]): void {
     if (chunk instanceof Uint8Array) this.#add(chunk.length);
   }
 
   /**
-   * In the turn in which an admitted call returned `value`. Returns false if that is not what a stream returns: the
-   * call then needs a line.
+   * Call it in the turn in which an admitted call returned `value`. Counts bytes, and records the end of the stream.
+   * Returns false if a stream does not return such a value: the call then needs a line.
    */
   returned(method: string, value: unknown): boolean {
     if (value instanceof Uint8Array && method === 'next') this.#add(value.length);
@@ -57,18 +57,18 @@ export class Parts {
     return true;
   }
 
-  /** In a turn: the fields for the line of a call that ends the stream. */
+  /** Call it in a turn. Returns the counts for the line of the call that closes the stream. */
   taken(): { readonly parts: number; readonly bytes: number } {
     this.#ended = true;
     return take(this.#count);
   }
 
-  /** In a turn: a call of the stream was refused with `code`. */
+  /** Call it in a turn, when a call of the stream was refused or failed with `code`. */
   refused(code: string): void {
     if (this.#count.parts > 0) writeLine(this.#count, code);
   }
 
-  /** Writes what is counted, if something is, once nobody holds `forwarder`. `state` lives in the vat of the grant. */
+  /** Once nobody holds `forwarder`, writes what was counted, if anything. `state` lives in the vat of the grant. */
   recordWhenDropped(forwarder: object, state: object): void {
     dropped.register(forwarder, { count: this.#count, state });
   }
@@ -102,13 +102,14 @@ const dropped = new FinalizationRegistry<{ readonly count: Count; readonly state
   vatOf(state)
     ?.turn(() => writeLine(count, 'dropped'))
     .catch(() => {
-      // The vats were closed. The line of the next start says that the outcome is unknown.
+      // The vats were closed. The counts are lost, as in a crash.
     });
 });
 
 /**
- * The parts of `value`, an object that ends with the process, if it is a stream. A forwarder of a stream is one if
- * the parts of what is behind it are counted: it is not if a gate is behind.
+ * Returns what counts the parts of `value`, an object that ends with the process. Undefined if it is no stream: it has
+ * neither `next` and `return` nor `write`, `close` and `abort`. If `value` is a forwarder, `behind` is what it stands
+ * for: the parts are counted only if those of `behind` are. They are not if a gate is behind.
  */
 export function partsOf(
   value: object,

@@ -11,9 +11,9 @@
  * way and the next batch is full, no turn runs. Otherwise batches and commit times would grow, and a caller of
  * one durable turn would wait for thousands of others.
  *
- * Outcomes: a turn that writes nothing but lines about how calls ended is like one that only read. Its lines
- * join the next batch, and make one of their own after 5 ms. So a call waits for the disk once, before it
- * leaves, and not again before its answer. A crash may lose such a line, and only such a line.
+ * Outcomes: `result` lines say how calls ended. A turn that writes only such lines counts as read-only. Its lines
+ * join the next batch. If there is none after 5 ms, they form a batch of their own. So a call waits for the disk
+ * before it leaves, and not again before its answer. A crash may lose such lines, but no other acknowledged line.
  *
  * After output commit in Strom and Yemini, Optimistic Recovery in Distributed Systems (1985).
  */
@@ -123,7 +123,7 @@ export class OutputCommit {
   #numbers = 0;
   #open: Batch | undefined;
   #openedAt = 0;
-  /** Lines about how calls ended, which no batch has yet. */
+  /** Lines about how calls ended that are not in a batch yet. */
   #outcomes: LedgerEntry[] = [];
   #flushes = false;
   #committing: Batch | undefined;
@@ -159,7 +159,7 @@ export class OutputCommit {
     return batch;
   }
 
-  /** Takes lines about how calls ended. Returns what was not durable before them. */
+  /** Takes lines about how calls ended. Returns the batch that was the newest before, since effects wait for it. */
   #later(lines: readonly LedgerEntry[]): Batch | undefined {
     const before = this.newest();
     if (this.#open === undefined) {
@@ -173,7 +173,7 @@ export class OutputCommit {
     return before;
   }
 
-  /** Adds a line of its own. Resolves when it is durable, and at once if it only says how a call ended. */
+  /** Adds a line outside of a turn. Resolves when it is durable. If it only says how a call ended, resolves at once. */
   async line(line: LedgerEntry): Promise<void> {
     const batch = this.turn(undefined, [line]);
     if (!isOutcome(line) || batch?.lost !== undefined) await this.durable(batch);
@@ -185,7 +185,7 @@ export class OutputCommit {
     this.afterTurn(true);
   }
 
-  /** Puts the outcomes that wait into a batch. */
+  /** Puts the waiting outcomes into a batch. Drops them if the store has failed. */
   #batchOutcomes(): void {
     if (this.#why !== undefined) this.#outcomes = [];
     if (this.#outcomes.length > 0) this.#batch();

@@ -1,26 +1,26 @@
 /**
- * Which calls have no line that says how they ended.
+ * Finds the calls that have no line about their end.
  *
- * A call of an audited grant writes such a line when it ends. The line does not hold back the answer, so a crash
- * may lose it. Then nobody can tell from the ledger how the call ended.
+ * A call of an audited grant writes such a line when it ends. The answer does not wait for the line, so a crash may
+ * lose it. The ledger then does not say how the call ended.
  *
- * Calls of one method of one grant may be under way at once, and end in any order. How many of them have no line
- * is certain. Which of them is not: the oldest is taken to have ended first.
+ * Several calls of one method of one grant may be under way at once, and end in any order. The number of calls without
+ * a line is exact. Which calls these are is a guess: the oldest call is taken to have ended first.
  */
 import type { Fields } from './line.ts';
 
-/** The calls that are under way at one place of a ledger. Lines are given to it in their order. */
+/** The calls that are under way at one point of a ledger. Give it all lines in their order. */
 export class CallEnds {
-  /** The numbers of the lines of calls, oldest first, by what a line of the end repeats. */
+  /** The line numbers of open calls, oldest first. The key has the fields that the line about the end repeats. */
   readonly #open = new Map<string, number[]>();
-  /** The last call whose turn failed. Its own line says how it ended, and a line of its end may follow at once. */
+  /** The last call whose turn failed. Its `call` line says how it ended. A `result` line may follow it directly. */
   #failed: { readonly key: string; readonly seq: number } | undefined;
 
-  /** Takes the next line. Returns the numbers of the calls of which it shows that they have no recorded end. */
+  /** Takes the next line. A `restart` line returns the line numbers of the calls that have no recorded end. */
   take(line: Fields): readonly number[] {
     const { k, seq, audited, code } = line;
     if (k === 'restart') return this.#stopped();
-    // A job, too, has a line of kind result, of its own.
+    // Jobs and streams have `result` lines that are not about the end of a call. They have no `audited`.
     if (audited !== true) return [];
     if (k === 'call') this.#began(keyOf(line), Number(seq), code !== undefined);
     if (k === 'result') this.#ended(keyOf(line), Number(seq));

@@ -134,27 +134,27 @@ export function checkStructure(
 }
 
 /**
- * The keys of the last records at one level of the text that is checked, as positions in it. Records in a list
- * often have the same keys.
+ * The keys of the previous record at one level of the text, as positions in the text. The records of a list often have
+ * the same keys, and such keys need no look-up.
  */
 interface Level {
-  /** The text that this is about. */
+  /** The number of the text to which the other fields belong. */
   text: number;
   readonly starts: number[];
   readonly ends: number[];
   /** How many of these positions are set. */
   known: number;
-  /** The number of keys seen in the current record, and whether all of them equal those of the records before. */
+  /** The number of keys seen in the current record. `same`: so far they equal those of the previous record. */
   passed: number;
   same: boolean;
 }
 
 /**
- * The levels of all texts, one text after the other: a check is never begun within another. Most frames are short,
- * and arrays of their own cost a short frame more than the check itself (bench captp, 500 calls at once).
+ * Every check reuses these levels, because no check runs inside another. Most frames are short, and new arrays for each
+ * frame would cost more than its check (bench captp, 500 calls at once).
  */
 const levels: Level[] = [];
-/** Deeper levels, and keys after so many of a record, count as new. No honest list of records has more. */
+/** Keys at deeper levels, and later keys of a record, always count as new. No honest list of records has so many. */
 const mostLevels = 300;
 const mostKeys = 512;
 let texts = 0;
@@ -171,7 +171,7 @@ function beginRecord(depth: number): void {
   level.same = true;
 }
 
-/** Whether the key between these positions is that of the record before, at the same place. */
+/** Whether the key between these positions equals the key at the same place of the previous record. */
 function repeats(text: string, depth: number, start: number, end: number): boolean {
   const level = levels[depth];
   if (level === undefined || level.text !== texts) return false;
@@ -200,7 +200,7 @@ function equal(text: string, a: number, b: number, length: number): boolean {
  */
 const bytesOfLetter = (text: string): number => (isWide(text) ? 2 : 1);
 function isWide(text: string): boolean {
-  // For a long text the platform counts faster than the expression looks.
+  // For a long text, `utf8Length` is faster than the regular expression. Equal lengths mean that the text is ASCII.
   if (text.length > 1_024 && utf8Length(text) === text.length) return text.includes('\\u');
   return wide.test(text);
 }
@@ -241,7 +241,7 @@ export function tooLong(text: string, { frameBytes }: SessionLimits, around = 0)
 /** The approximate memory of the value of this text. */
 export const weightOf = (text: string): number => checkStructure(text, boundless);
 
-/** The same for a list of `items` texts, numbers and such. */
+/** The approximate memory of a list of `items` values that are no lists and no records. */
 export const weightOfFlat = (text: string, items: number): number =>
   text.length * bytesOfLetter(text) + objectBytes + (items - 1) * partBytes;
 
