@@ -40,7 +40,10 @@ export const hostFamilies = ({ counts, version, since }: HostNow): readonly Fami
   gauge({ name: 'hob_requests_waiting', help: 'Requests that wait for an answer.' }, counts.requests),
   gauge({ name: 'hob_connections', help: 'Connections of sessions and granters.' }, counts.connections),
   counter(
-    { name: 'hob_calls_admitted', help: 'Calls that were let through, without the parts of streams.' },
+    {
+      name: 'hob_calls_admitted',
+      help: 'Calls that were let through. Parts of streams without a ledger line are not counted.',
+    },
     counts.entries['call'] ?? 0,
   ),
   counter({ name: 'hob_calls_refused', help: 'Refused calls, requests and URLs.' }, counts.entries['refuse'] ?? 0),
@@ -63,7 +66,7 @@ export const hostFamilies = ({ counts, version, since }: HostNow): readonly Fami
     (counts.budgets[TURN_TIME]?.used ?? 0) / 1000,
   ),
   {
-    ...{ name: 'hob_budget_used', type: 'gauge', help: 'What all sessions together use of a budget.' },
+    ...{ name: 'hob_budget_used', type: 'gauge', help: 'What all sessions entered since the start use of a budget.' },
     samples: Object.entries(counts.budgets)
       .filter(([budget]) => budget !== TURN_TIME)
       .map(([budget, { used: value }]) => ({ labels: { budget }, value })),
