@@ -1,8 +1,9 @@
 /**
  * Keeps disk space for the commits that end authority, so that a grant can still be revoked when the disk is full.
  *
- * A committed `DROP TABLE` gives the file of a table back to the disk at once. A `DELETE` would not. `TRUNCATE` first makes
- * new files, and the file of an index has a page from the start. On a disk without a free page it fails (`full-disk.test.ts`).
+ * A committed `DROP TABLE` gives the file of a table back to the disk at once. A `DELETE` would not. `TRUNCATE` first
+ * makes new files, and the file of an index has a page from the start. On a disk without a free page it fails
+ * (`full-disk.test.ts`).
  */
 
 import { bytesText } from './bytes.ts';

@@ -8,7 +8,7 @@ const { here, there, shared } = workerData as Control & { readonly shared: Share
 const words = new Int32Array(shared, 0, NAME / 4);
 const name = new Uint8Array(shared, NAME);
 
-/** With `TRUNCATE` the store gives room back. */
+/** Statements that need disk space. `DROP TABLE` is not among them: with it the store gives space back. */
 const WRITES = /\b(?:INSERT|UPDATE|DELETE|CREATE)\b/;
 
 /** The fault that this statement meets. */
