@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresStore } from '@hob/store-postgres';
-import { connect, E } from '@hob/vat';
+import { type ByteSource, connect, driver, E, type Far } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
@@ -77,4 +77,29 @@ test('a host begins anew neither beside its store in a database nor in the folde
   expect(await code(openHost({ stateDir: own, store }))).toBe('invalid');
   // The host that was refused has let go of the store.
   await (await machine(folder, 'beside')).close();
+});
+
+test('attack: a host whose store another host has taken returns no part of a stream that was open', async () => {
+  const folder = scratch();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const host = await machine(folder, 'replaced');
+  let given = 0;
+  const endless = driver<ByteSource>({
+    next: async () => new Uint8Array([(given += 1)]),
+    return: async () => {},
+  });
+  await host.offer('file', driver<{ open(): ByteSource }>({ open: () => endless as unknown as ByteSource }));
+  const { granter: owner } = await host.addGranter('owner');
+  const { id, secret } = await host.openSession({ name: 'work', granters: ['owner'] });
+  await E(owner).grant(id, 'file', 'file', {});
+  const agent = await connect<SessionFace>((await host.serve()).url, { secret });
+  const stream = (await E(held<{ open(): Promise<ByteSource> }>(agent, 'file')).open()) as unknown as Far<ByteSource>;
+  expect(await E(stream).next()).toEqual(new Uint8Array([1]));
+  expect((await lines(host, 'call')).map(({ method }) => method)).toEqual(['open', 'next']);
+  // As the opening by another host does. That host may have revoked the grant since.
+  await cluster.sql.unsafe(`UPDATE replaced.store SET epoch = epoch + 1, opening = 'of another host'`);
+  expect(await code(E(stream).next())).not.toBe('ok');
+  expect(given).toBe(1);
+  await agent.closed;
+  await host.close();
 });

@@ -141,7 +141,7 @@ class LiveStore {
 
   get opened(): OpenedStore {
     const { epoch, head, era, doubt } = this.#opening;
-    return { epoch, head, era, doubt };
+    return { epoch, head, era, doubt, leased: true };
   }
 
   /** The key that signs the ledger. */

@@ -24,7 +24,17 @@ export { drivenBy, lastsUnder, objectOf } from './turn/driver-of.ts';
 export { type Effect, type Effects, effectsOf, withEffects } from './turn/effects.ts';
 export { named } from './turn/named-driver.ts';
 export { type Place, placeOf, withPlace } from './turn/place.ts';
-export { bootId, byMessage, currentCauses, freshName, inTurn, storeEra, suspended, under } from './turn/turn.ts';
+export {
+  bootId,
+  byMessage,
+  currentCauses,
+  freshName,
+  inTurn,
+  storeEra,
+  storeLeased,
+  suspended,
+  under,
+} from './turn/turn.ts';
 export { type Watch, watch } from './turn/watch.ts';
 // Text of data, for digests.
 export { canonicalText } from './vats/canonical-text.ts';

@@ -6,7 +6,8 @@
  * is written when the stream ends, when a part is refused or fails, or when nobody holds the stream any more.
  *
  * Promise: only bytes pass without a line. Every other call of the stream has a line. A part also has one if it uses up
- * a use of a grant, or if a gate, a guard or a judge looks at it.
+ * a use of a grant, or if a gate, a guard or a judge looks at it. With a store that another host may have taken, every
+ * part has a line: only its commit shows that this host still has the store.
  */
 import { ledgerLine } from '@hob/vat';
 import { hasMethods, vatOf } from '@hob/vat/forwarder';

@@ -37,6 +37,8 @@ export interface OpenedStore {
   readonly head: Head;
   readonly era: Era;
   readonly doubt: Doubt | undefined;
+  /** Another process may take the store from this one, which learns of it by its next commit. */
+  readonly leased?: true;
 }
 
 /** A read, by the name of its method, for a disk in another thread. */

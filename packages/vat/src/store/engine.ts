@@ -31,6 +31,8 @@ export interface StoreEngine {
   stampBy(stamp: () => Cell): void;
   /** How often the store was found put back, and whether a person has looked since. */
   readonly era: Era;
+  /** Another process may take the store from this one, which learns of it by its next commit. */
+  readonly leased: boolean;
   /** A fault of the ledger that was found at the opening. */
   readonly doubt: Doubt | undefined;
   trust(): void;
@@ -118,6 +120,9 @@ class Engine implements StoreEngine {
   }
   get doubt(): Doubt | undefined {
     return this.#doubt;
+  }
+  get leased(): boolean {
+    return this.#disk.opened.leased === true;
   }
   get full(): boolean {
     return this.#state === 'full';

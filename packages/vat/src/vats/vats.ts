@@ -260,6 +260,7 @@ class LiveVats implements Vats {
         clock: this.#clock,
         time: this.#time,
         era: () => this.#engine?.era ?? neverPutBack,
+        leased: () => this.#engine?.leased === true,
         // Nothing can be read from a failed store.
         objectStore: over === undefined ? this.#objectStore : undefined,
         wakes: this.#wakes,
