@@ -76,7 +76,7 @@ function told(error: unknown): CapError {
         'invalid',
         'this user of the database may not do that: make it the owner of the schema, or let it create one',
       )
-    : new CapError('unavailable', `the database server refused a statement (${error.state}): its log has the reason`);
+    : new CapError('unavailable', `the database server refused a statement (${error.state}): look into its log`);
 }
 
 /** Opens the store. Waits at most for `leaseMs` and a second, and not while the lease is renewed. A standby goes on. */
