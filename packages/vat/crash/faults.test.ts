@@ -51,7 +51,8 @@ describe.each(Object.entries({ sqlite: SQLITE, postgres: POSTGRES }))(
         for (const [name, row] of Object.entries(done.rows))
           if (name.endsWith(' once')) expect(row.wentOn, name).toBe(row.lives);
         if (!deep) return;
-        for (const name of told) expect(done.rows[name]?.unknown, name).toBeGreaterThan(0);
+        // A share of the cases may leave out those of one fault.
+        expect(told.reduce((all, name) => all + (done.rows[name]?.unknown ?? 0), 0)).toBeGreaterThan(0);
         expect(Object.values(done.rows).some(({ refused }) => refused > 0)).toBe(true);
         check(done);
       },

@@ -142,13 +142,14 @@ onPowerCut('it takes nobody’s lock away: a store under it stays closed to othe
   const disk = newDisk();
   const path = join(disk.folder, 'store');
   const program = join(import.meta.dirname, 'child.ts');
-  const child = spawn(process.execPath, [program, 'ledger', path, '2'], {
+  const child = spawn(process.execPath, [program, 'ledger', JSON.stringify({ folder: path }), '2'], {
     env: { ...process.env, ...environmentOf(disk, buildShim('powercut')) },
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
   const over = new Promise((resolve) => child.once('close', resolve));
   try {
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
+      void over.then(() => reject(new Error('the process that has the store ended')));
       let said = '';
       child.stdio[3]?.on('data', (chunk: Buffer) => (said += chunk).includes('acknowledged') && resolve());
     });

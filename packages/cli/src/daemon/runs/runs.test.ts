@@ -70,7 +70,7 @@ test('a run that was due while the host was down runs late, once, and costs one 
   expect(await hob.until(() => second.call<readonly Scheduled[]>('nightly', 'list'), ([, all]) => all.length === 0)).toEqual(['ok', []]); // biome-ignore format: one line
   expect(hob.seen().filter(({ what }) => what === 'begun')).toHaveLength(1);
   expect((await grantOfRuns(hob))?.usesLeft).toBe(49);
-}, 120_000);
+}, 240_000);
 
 test('how a run ends: failed with the end of its errors and no secret, and too long', async () => {
   const hob = await served(manifest().replace('lasts: 20m', 'lasts: 5m'));

@@ -77,8 +77,7 @@ class HobSession implements DialectSession {
     const operation = ['return', question, encode(value, this.#slots, bytes)];
     const text = this.#sendOperation(operation, bytes, written);
     // The answer is kept until the peer is done with it, and takes more memory than its text.
-    const isFlat = typeof operation[2] !== 'object' || operation[2] === null;
-    this.lastSize += (isFlat ? weightOfFlat(text, operation.length) : weightOf(text)) - text.length;
+    this.lastSize += (typeof operation[2] === 'object' ? weightOf : weightOfFlat)(text) - text.length;
   }
 
   refuse(question: number, error: unknown): void {

@@ -144,9 +144,9 @@ interface Level {
   readonly ends: number[];
   /** How many of these positions are set. */
   known: number;
-  /** The number of keys seen in the current record. `same`: so far they equal those of the previous record. */
+  /** The number of keys seen in the current record, and of those up to the first that differs from the previous record. */
   passed: number;
-  same: boolean;
+  same: number;
 }
 
 /**
@@ -160,15 +160,12 @@ const mostKeys = 512;
 let texts = 0;
 
 function beginRecord(depth: number): void {
-  if (depth < 0 || depth >= mostLevels) return;
-  let level = levels[depth];
-  if (level === undefined) levels[depth] = level = { text: 0, starts: [], ends: [], known: 0, passed: 0, same: true };
-  if (level.text !== texts) {
-    level.text = texts;
-    level.known = 0;
-  }
-  level.passed = 0;
-  level.same = true;
+  // As an unsigned number: text that is not JSON may close more than it opened.
+  if (depth >>> 0 >= mostLevels) return;
+  const level = (levels[depth] ??= { text: 0, starts: [], ends: [], known: 0, passed: 0, same: 0 });
+  if (level.text !== texts) level.known = 0;
+  level.text = texts;
+  level.passed = level.same = 0;
 }
 
 /** Whether the key between these positions equals the key at the same place of the previous record. */
@@ -179,9 +176,11 @@ function repeats(text: string, depth: number, start: number, end: number): boole
   const at = level.passed;
   level.passed += 1;
   const before = starts[at] as number;
-  if (level.same && at < level.known && end - start === (ends[at] as number) - before)
-    if (equal(text, before, start, end - start)) return true;
-  level.same = false;
+  if (level.same === at && at < level.known && end - start === (ends[at] as number) - before)
+    if (equal(text, before, start, end - start)) {
+      level.same += 1;
+      return true;
+    }
   if (at >= mostKeys) return false;
   starts[at] = start;
   ends[at] = end;
@@ -199,11 +198,8 @@ function equal(text: string, a: number, b: number, length: number): boolean {
  * such letter counts for all strings of the text.
  */
 const bytesOfLetter = (text: string): number => (isWide(text) ? 2 : 1);
-function isWide(text: string): boolean {
-  // For a long text, `utf8Length` is faster than the regular expression. Equal lengths mean that the text is ASCII.
-  if (text.length > 1_024 && utf8Length(text) === text.length) return text.includes('\\u');
-  return wide.test(text);
-}
+/** Equal lengths mean that the text is ASCII. `utf8Length` is faster than the regular expression. */
+const isWide = (text: string): boolean => (utf8Length(text) === text.length ? text.includes('\\u') : wide.test(text));
 const wide = /[^\0-\xff]|\\u/;
 
 /** Strings up to this length are scanned here, because a call of `indexOf` costs more. */
@@ -241,9 +237,8 @@ export function tooLong(text: string, { frameBytes }: SessionLimits, around = 0)
 /** The approximate memory of the value of this text. */
 export const weightOf = (text: string): number => checkStructure(text, boundless);
 
-/** The approximate memory of a list of `items` values that are no lists and no records. */
-export const weightOfFlat = (text: string, items: number): number =>
-  text.length * bytesOfLetter(text) + objectBytes + (items - 1) * partBytes;
+/** The same for an answer that is a string, a number or a boolean: a list of three items. */
+export const weightOfFlat = (text: string): number => text.length * bytesOfLetter(text) + objectBytes + 2 * partBytes;
 
 const boundless = { tokens: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY } as SessionLimits;
 
