@@ -108,6 +108,8 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   let blank = (text: string): string => text;
   let suggest: HostOptions['suggest'];
   const { firewall, offered, received } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
+  // A run that is due may begin while the host opens.
+  const gate = runsGate();
   const kept = await servedStore(store, { sentinel, standby }, note);
   const host = await openHost({
     stateDir: state,
@@ -128,7 +130,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
     const parts = { plan, roots, machine: { ...machine, secret: secrets.value, blank }, offered };
-    const { sessions, schedules } = await prepared(host, parts, { gate: runsGate(), say, log: log.write });
+    const { sessions, schedules } = await prepared(host, parts, { gate, say, log: log.write });
     // Before the host has an address: a verb that finds no folder would ask for a secret.
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
