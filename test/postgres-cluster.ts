@@ -154,6 +154,25 @@ export async function openCluster({ tcp, diskMiB }: ClusterOptions = {}): Promis
   };
 }
 
+/** One server for all tests of a file. Its hooks run where the tests do. */
+export function serverOfFile(test: {
+  beforeAll(begin: () => Promise<void>): void;
+  afterAll(end: () => Promise<void>): void;
+}): { readonly cluster: Cluster; nextSchema(): string } {
+  let cluster: Cluster | undefined;
+  let schemas = 0;
+  test.beforeAll(async () => {
+    cluster = await openCluster();
+  });
+  test.afterAll(async () => cluster?.remove());
+  return {
+    get cluster() {
+      return cluster as Cluster;
+    },
+    nextSchema: () => `s${(schemas += 1)}`,
+  };
+}
+
 /** The processes that this one started; none where the kernel does not tell. */
 function childrenOf(pid: number): number[] {
   try {

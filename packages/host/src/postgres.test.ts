@@ -5,16 +5,12 @@ import { postgresStore } from '@hob/store-postgres';
 import { type ByteSource, connect, driver, E, type Far } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
+import { serverOfFile } from '../../../test/postgres-cluster.ts';
 import { code, held, lines, scratch } from '../test/test-host.ts';
 import { type Host, openHost, type SessionFace } from './index.ts';
 
 const test = requires('postgres');
-let cluster: Cluster;
-test.beforeAll(async () => {
-  cluster = await openCluster();
-});
-test.afterAll(() => cluster.remove());
+const server = serverOfFile(test);
 
 interface Bell {
   ring(): Promise<number>;
@@ -25,7 +21,7 @@ let rung = 0;
 async function machine(folder: string, schema: string): Promise<Host> {
   const stateDir = join(folder, 'state');
   mkdirSync(folder, { recursive: true });
-  const host = await openHost({ stateDir, store: await postgresStore({ url: cluster.url, schema }) });
+  const host = await openHost({ stateDir, store: await postgresStore({ url: server.cluster.url, schema }) });
   await host.offer('bell', { ring: async () => (rung += 1) });
   return host;
 }
@@ -73,7 +69,7 @@ test('a host begins anew neither beside its store in a database nor in the folde
   expect(await code(openHost({ stateDir }))).toBe('invalid');
   const own = join(folder, 'own');
   await (await openHost({ stateDir: own })).close();
-  const store = await postgresStore({ url: cluster.url, schema: 'beside' });
+  const store = await postgresStore({ url: server.cluster.url, schema: 'beside' });
   expect(await code(openHost({ stateDir: own, store }))).toBe('invalid');
   // The host that was refused has let go of the store.
   await (await machine(folder, 'beside')).close();
@@ -97,7 +93,7 @@ test('attack: a host whose store another host has taken returns no part of a str
   expect(await E(stream).next()).toEqual(new Uint8Array([1]));
   expect((await lines(host, 'call')).map(({ method }) => method)).toEqual(['open', 'next']);
   // As the opening by another host does. That host may have revoked the grant since.
-  await cluster.sql.unsafe(`UPDATE replaced.store SET epoch = epoch + 1, opening = 'of another host'`);
+  await server.cluster.sql.unsafe(`UPDATE replaced.store SET epoch = epoch + 1, opening = 'of another host'`);
   expect(await code(E(stream).next())).not.toBe('ok');
   expect(given).toBe(1);
   await agent.closed;

@@ -8,7 +8,7 @@ import { type Definition, define, E, type Far, openVats, type Table, table, type
 import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
+import { openCluster, serverOfFile } from '../../../test/postgres-cluster.ts';
 import { closing, engineOf, linesAfter, type StoreEngine, unavailable } from '../../../test/store-suite.ts';
 import { type Way, wayTo } from '../test/way.ts';
 import { connect } from './drivers/connection.ts';
@@ -18,11 +18,7 @@ import { STEPS } from './schema.ts';
 import { checkServer } from './server.ts';
 
 const test = requires('postgres');
-let cluster: Cluster;
-test.beforeAll(async () => {
-  cluster = await openCluster();
-});
-test.afterAll(() => cluster.remove());
+const server = serverOfFile(test);
 
 interface Life {
   readonly vats: Vats;
@@ -30,9 +26,11 @@ interface Life {
   readonly other: Far<Pages>;
   close(): Promise<void>;
 }
-let schemas = 0;
-async function scene(leaseMs = 10_000, on = cluster): Promise<{ engine: StoreEngine; way: Way; schema: string }> {
-  const schema = `f${(schemas += 1)}`;
+async function scene(
+  leaseMs = 10_000,
+  on = server.cluster,
+): Promise<{ engine: StoreEngine; way: Way; schema: string }> {
+  const schema = server.nextSchema();
   const way = await wayTo(on);
   onTestFinished(() => way.close());
   return { engine: closing(engineOf(await postgresStore({ url: way.url, schema, leaseMs }))), way, schema };
@@ -43,7 +41,7 @@ const later = (engine: StoreEngine, count = 1): Promise<string> =>
       then(error === undefined ? 'done' : (error as { code: string }).code),
     ),
   );
-const stored = async (schema: string, on = cluster): Promise<number> => {
+const stored = async (schema: string, on = server.cluster): Promise<number> => {
   const [row] = await on.sql.unsafe(`SELECT count(*)::int AS lines FROM ${schema}.line`);
   return row?.['lines'] as number;
 };
@@ -117,7 +115,7 @@ test('a host whose lease has run out is taken over, and writes nothing any more'
   expect(await later(engine)).toBe('done');
   // It cannot renew its lease, and its session lives on at the server.
   await way.is('swallows');
-  const second = closing(engineOf(await postgresStore({ url: cluster.url, schema })));
+  const second = closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
   expect(second.epoch).toBe(engine.epoch + 1);
   expect(await later(second)).toBe('done');
   await way.is('open');
@@ -131,7 +129,7 @@ test('a commit that a host sent before it was taken over, and that arrives after
   const { engine, way, schema } = await scene(1000);
   await way.is('holds');
   const commit = later(engine);
-  const second = closing(engineOf(await postgresStore({ url: cluster.url, schema })));
+  const second = closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
   expect(await later(second, 3)).toBe('done');
   await way.is('open');
   expect(await commit).toBe('unavailable');
@@ -141,9 +139,11 @@ test('a commit that a host sent before it was taken over, and that arrives after
 /** The tables of a backup. `copy` makes one, and `putBack` restores it while a host runs. */
 const tables = ['store', 'owner', 'line', 'args', 'cell'];
 const copy = (schema: string): Promise<unknown> =>
-  cluster.sql.unsafe(tables.map((name) => `CREATE TABLE ${schema}.old_${name} AS TABLE ${schema}.${name}`).join(';'));
+  server.cluster.sql.unsafe(
+    tables.map((name) => `CREATE TABLE ${schema}.old_${name} AS TABLE ${schema}.${name}`).join(';'),
+  );
 const putBack = (schema: string): Promise<unknown> =>
-  cluster.sql.unsafe(
+  server.cluster.sql.unsafe(
     tables
       .map((name) => `DELETE FROM ${schema}.${name}; INSERT INTO ${schema}.${name} TABLE ${schema}.old_${name}`)
       .join(';'),
@@ -161,8 +161,8 @@ test('a database that is put back under a running host gets nothing more from th
   for (const key of ['a/1', 'a/2', 'a/3']) expect(await cells(engine, key)).toBe('done');
   await putBack(schema);
   // As when the copy was made before this host opened the store, on another server.
-  await cluster.sql.unsafe(`UPDATE ${schema}.owner SET until = clock_timestamp(), opening = 'other'; UPDATE ${schema}.store SET epoch = epoch - 1, opening = 'other'`); // biome-ignore format: one line
-  const second = closing(engineOf(await postgresStore({ url: cluster.url, schema })));
+  await server.cluster.sql.unsafe(`UPDATE ${schema}.owner SET until = clock_timestamp(), opening = 'other'; UPDATE ${schema}.store SET epoch = epoch - 1, opening = 'other'`); // biome-ignore format: one line
+  const second = closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
   expect(second.epoch).toBe(engine.epoch);
   // Its opening and two commits: the count is that of the first host.
   for (const key of ['b/1', 'b/2']) expect(await cells(second, key)).toBe('done');
@@ -200,9 +200,9 @@ const Pages: Definition<Pages, [count: number, pages: Table<boolean>]> = define(
 }));
 
 test('vats whose database was put back under them halt, whichever actor notices it: the next host finds whole turns', async () => {
-  const schema = `f${(schemas += 1)}`;
+  const schema = server.nextSchema();
   const open = async (): Promise<Life> => {
-    const store = await postgresStore({ url: cluster.url, schema });
+    const store = await postgresStore({ url: server.cluster.url, schema });
     const vats = await openVats({ store, definitions: [Pages] });
     const roots = ['one', 'other'].map((name) => vats.vat(name).root<Pages>('pages', () => Pages(0, table())));
     const [one, other] = (await Promise.all(roots)) as [Far<Pages>, Far<Pages>];
@@ -259,11 +259,11 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
   let time = 0;
   let goOn = (): void => {};
   let slept = Promise.withResolvers<void>();
-  const server = { host: cluster.socket, port: cluster.port, database: 'postgres', user: 'hob' };
+  const place = { host: server.cluster.socket, port: server.cluster.port, database: 'postgres', user: 'hob' };
   const waiting = openLive(
     {
       async connect() {
-        const connection = await connect(server);
+        const connection = await connect(place);
         await checkServer(connection, schema);
         return connection;
       },
@@ -295,8 +295,8 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
   };
   await slept.promise;
   const holders = "FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND application_name = 'hob'"; // biome-ignore format: one line
-  await cluster.sql.unsafe(`SELECT pg_terminate_backend(pid) ${holders}`);
-  while ((await cluster.sql.unsafe(`SELECT 1 ${holders}`)).length > 0);
+  await server.cluster.sql.unsafe(`SELECT pg_terminate_backend(pid) ${holders}`);
+  while ((await server.cluster.sql.unsafe(`SELECT 1 ${holders}`)).length > 0);
   for (let n = 0; n < 4; n += 1) await looks();
   expect(await later(engine)).toBe('done');
   await looks();
@@ -307,14 +307,14 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
 test('who looks at a store that is in use sees one moment of it, sound and not put back', async () => {
   const sentinel = mkdtempSync(join(tmpdir(), 'hob-pg-look-'));
   onTestFinished(() => rmSync(sentinel, { recursive: true, force: true }));
-  const schema = `f${(schemas += 1)}`;
-  const engine = closing(engineOf(await postgresStore({ url: cluster.url, schema, sentinel })));
+  const schema = server.nextSchema();
+  const engine = closing(engineOf(await postgresStore({ url: server.cluster.url, schema, sentinel })));
   let isOver = false;
   const busy = (async () => {
     while (!isOver) expect(await later(engine)).toBe('done');
   })();
   for (let n = 0; n < 10; n += 1) {
-    const look = closing(engineOf(await postgresStore({ url: cluster.url, schema, sentinel, look: true })));
+    const look = closing(engineOf(await postgresStore({ url: server.cluster.url, schema, sentinel, look: true })));
     await later(engine);
     expect(look.doubt).toBe(undefined);
     expect(look.era).toEqual({ now: 0, trusted: 0 });
@@ -348,7 +348,7 @@ test('somebody who accepts and closes is not flooded with connections, and what 
 test('a person who trusts a store that another host has taken over is told so', async () => {
   const { engine, way, schema } = await scene(1000);
   await way.is('swallows');
-  closing(engineOf(await postgresStore({ url: cluster.url, schema })));
+  closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
   await way.is('open');
   expect(() => engine.trust()).toThrow(unavailable);
 });

@@ -1,23 +1,17 @@
 /** Which hosts use a store, as the server tells it. Each test has a schema of its own on one server. */
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { type Cluster, openCluster, urlOf } from '../../../test/postgres-cluster.ts';
+import { serverOfFile, urlOf } from '../../../test/postgres-cluster.ts';
 import { closing, engineOf, linesAfter } from '../../../test/store-suite.ts';
 import { mirrorOf } from '../test/mirror.ts';
 import { wayTo } from '../test/way.ts';
 import { type PostgresStoreOptions, postgresStore, type StoreHosts, storeHosts } from './index.ts';
 
 const test = requires('postgres');
-let cluster: Cluster;
-test.beforeAll(async () => {
-  cluster = await openCluster();
-});
-test.afterAll(() => cluster.remove());
+const server = serverOfFile(test);
 
-let schemas = 0;
-const nextSchema = (): string => `h${(schemas += 1)}`;
 const open = (schema: string, more: Partial<PostgresStoreOptions> = {}) =>
-  postgresStore({ url: cluster.url, schema, ...more });
+  postgresStore({ url: server.cluster.url, schema, ...more });
 
 /** What somebody sees who only looks. */
 async function seen(schema: string, more: Partial<PostgresStoreOptions> = {}): Promise<StoreHosts> {
@@ -26,9 +20,9 @@ async function seen(schema: string, more: Partial<PostgresStoreOptions> = {}): P
 }
 
 test('the host that has the store and those that wait for it are named; who has ended, and who only looks, is not', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   // The hosts of another store are not those of this one.
-  await using other = await open(nextSchema(), { name: 'elsewhere' });
+  await using other = await open(server.nextSchema(), { name: 'elsewhere' });
   const first = await open(schema, { name: 'alpha.1', leaseMs: 5000 });
   const second = open(schema, { name: 'beta-2', standby: true });
   await expect.poll(async () => (await seen(schema)).standbys.length).toBe(1);
@@ -56,8 +50,8 @@ test('the host that has the store and those that wait for it are named; who has 
 });
 
 test('a host that was cut off has the lease until that ends, and is said not to be connected', async () => {
-  const schema = nextSchema();
-  const way = await wayTo(cluster);
+  const schema = server.nextSchema();
+  const way = await wayTo(server.cluster);
   const store = await open(schema, { url: way.url, name: 'far', leaseMs: 8000 });
   onTestFinished(async () => {
     await store.close();
@@ -75,18 +69,18 @@ test('a store of another kind has no hosts, and a name is plain', async () => {
   await using memory = await openStore({ memory: true });
   await expect(storeHosts(memory)).rejects.toMatchObject({ code: 'invalid' });
   for (const name of ['', 'a b', 'a\n', '/tmp', 'x'.repeat(41)])
-    await expect(open(nextSchema(), { name }), name).rejects.toMatchObject({ code: 'invalid' });
+    await expect(open(server.nextSchema(), { name }), name).rejects.toMatchObject({ code: 'invalid' });
 });
 
 /** Changes the server for one test. */
 async function set(setting: string): Promise<void> {
-  await cluster.sql.unsafe(`ALTER SYSTEM ${setting}`);
-  await cluster.sql`SELECT pg_reload_conf()`;
+  await server.cluster.sql.unsafe(`ALTER SYSTEM ${setting}`);
+  await server.cluster.sql`SELECT pg_reload_conf()`;
 }
 
 test('a standby of the server is told with its lag, and whether commits wait for it', async () => {
-  const schema = nextSchema();
-  const mirror = await mirrorOf(cluster, 'mirror one');
+  const schema = server.nextSchema();
+  const mirror = await mirrorOf(server.cluster, 'mirror one');
   onTestFinished(async () => {
     await set('RESET synchronous_standby_names');
     await mirror.remove();
@@ -97,7 +91,7 @@ test('a standby of the server is told with its lag, and whether commits wait for
   // Names of others have no other signs.
   expect(await replication()).toMatchObject({ mode: 'asynchronous', standbys: [{ name: 'mirror?one', sync: 'async' }], hidden: 0 }); // biome-ignore format: one line
 
-  const [sender] = await cluster.sql`SELECT pid FROM pg_stat_replication`;
+  const [sender] = await server.cluster.sql`SELECT pid FROM pg_stat_replication`;
   process.kill(Number(sender?.['pid']), 'SIGSTOP');
   try {
     one.commit(one.epoch, { lines: linesAfter(one.head(), 20) });
@@ -113,9 +107,9 @@ test('a standby of the server is told with its lag, and whether commits wait for
   expect((await replication()).mode).toBe('synchronous');
 
   // Another user of the database, who may read the tables, sees neither names nor lag.
-  await cluster.sql.unsafe(`
+  await server.cluster.sql.unsafe(`
     CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA ${schema} TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO reader`);
-  const url = urlOf(cluster.socket).replace('user=hob', 'user=reader');
+  const url = urlOf(server.cluster.socket).replace('user=hob', 'user=reader');
   expect(await seen(schema, { url })).toMatchObject({
     holder: { leaseMs: expect.any(Number), connected: true },
     replication: { mode: 'synchronous', standbys: [], hidden: 1 },

@@ -6,27 +6,21 @@ import { type Definition, define, E, type Far, openVats, verifyLedger } from '@h
 import { retainLedger } from '@hob/vat/store';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
+import { serverOfFile } from '../../../test/postgres-cluster.ts';
 import { closing, engineOf, linesAfter, storeSuite, unavailable } from '../../../test/store-suite.ts';
 import { type PostgresStoreOptions, postgresStore } from './index.ts';
 
 const test = requires('postgres');
-let cluster: Cluster;
-test.beforeAll(async () => {
-  cluster = await openCluster();
-});
-test.afterAll(() => cluster.remove());
+const server = serverOfFile(test);
 
-let schemas = 0;
-const nextSchema = (): string => `s${(schemas += 1)}`;
 const open = (schema: string, more: Partial<PostgresStoreOptions> = {}) =>
-  postgresStore({ url: cluster.url, schema, ...more });
+  postgresStore({ url: server.cluster.url, schema, ...more });
 const engine = async (schema: string, more: Partial<PostgresStoreOptions> = {}) =>
   closing(engineOf(await open(schema, more)));
 
 /** The server says that its disk is full at the 100th line, until the reserve is given back. */
 async function fullAt100(schema: string): Promise<void> {
-  await cluster.sql.unsafe(`
+  await server.cluster.sql.unsafe(`
     CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
     CREATE TRIGGER fill BEFORE INSERT ON ${schema}.line FOR EACH ROW WHEN (NEW.seq > 100) EXECUTE FUNCTION ${schema}.fill()`);
@@ -35,9 +29,9 @@ async function fullAt100(schema: string): Promise<void> {
 storeSuite(
   'postgres',
   {
-    open: async () => engineOf(await open(nextSchema())),
+    open: async () => engineOf(await open(server.nextSchema())),
     async small() {
-      const schema = nextSchema();
+      const schema = server.nextSchema();
       const made = engineOf(await open(schema));
       await fullAt100(schema);
       return made;
@@ -67,15 +61,17 @@ async function life<R>(given: PostgresStoreOptions, body: (counter: Far<Counter>
 }
 
 test('on a full disk what ends authority is committed in the room that is kept for it, and all goes on when there is room again', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   const one = await engine(schema);
   const pieces = async (): Promise<number> => {
-    const [found] = await cluster.sql.unsafe(`SELECT to_regclass('${schema}.reserve') IS NOT NULL AS there`);
+    const [found] = await server.cluster.sql.unsafe(`SELECT to_regclass('${schema}.reserve') IS NOT NULL AS there`);
     if (found?.['there'] !== true) return 0;
-    return (await cluster.sql.unsafe(`SELECT count(*)::int AS pieces FROM ${schema}.reserve`))[0]?.['pieces'] as number;
+    return (await server.cluster.sql.unsafe(`SELECT count(*)::int AS pieces FROM ${schema}.reserve`))[0]?.[
+      'pieces'
+    ] as number;
   };
   await expect.poll(pieces).toBe(4);
-  await cluster.sql.unsafe(`
+  await server.cluster.sql.unsafe(`
     CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF to_regclass('${schema}.reserve') IS NOT NULL THEN RAISE EXCEPTION 'full' USING ERRCODE = 'disk_full'; END IF;
@@ -88,7 +84,7 @@ test('on a full disk what ends authority is committed in the room that is kept f
   expect([one.full, await pieces()]).toEqual([true, 0]);
   expect(() => commit()).toThrow(unavailable);
   commit('ends');
-  await cluster.sql.unsafe(`DROP TRIGGER fill ON ${schema}.line`);
+  await server.cluster.sql.unsafe(`DROP TRIGGER fill ON ${schema}.line`);
   await new Promise<void>((then) => one.makeRoom(then));
   expect(await pieces()).toBe(4);
   commit();
@@ -96,7 +92,7 @@ test('on a full disk what ends authority is committed in the room that is kept f
 });
 
 test('vats on it go on after a restart, and the ledger verifies', async () => {
-  const given = { url: cluster.url, schema: nextSchema() };
+  const given = { url: server.cluster.url, schema: server.nextSchema() };
   for (const expected of [3, 6, 9])
     await life(given, async (counter) => {
       await Promise.all([E(counter).add(), E(counter).add()]);
@@ -108,7 +104,7 @@ test('vats on it go on after a restart, and the ledger verifies', async () => {
 });
 
 test('any text and any bytes come back as they were: zeros, quotes, backslashes, lone surrogates as one sign', async () => {
-  const one = await engine(nextSchema());
+  const one = await engine(server.nextSchema());
   const texts = ['', '\0', '"\\{},', '\\x00', 'ä€😀', "'; DROP TABLE store; --", 'NULL'];
   const cells = new Map(texts.map((text, n) => [`a/${n}${text}`, text]));
   const salt = new Uint8Array(32).fill(0);
@@ -126,7 +122,7 @@ test('any text and any bytes come back as they were: zeros, quotes, backslashes,
 });
 
 test('arguments that are forgotten and lines that are dropped go with the commit that says so, also within one', async () => {
-  const one = await engine(nextSchema());
+  const one = await engine(server.nextSchema());
   const args = { salt: new Uint8Array(32), bytes: new Uint8Array([1]) };
   const [first, second, third, fourth] = linesAfter(one.head(), 4);
   one.commit(one.epoch, { lines: [first!, { ...second!, args }, { ...third!, args, forgets: 2 }] });
@@ -138,21 +134,21 @@ test('arguments that are forgotten and lines that are dropped go with the commit
 
 test('a server that may forget a commit is refused, and says why: fsync off, synchronous_commit off', async () => {
   const refused = async (setting: string): Promise<string> => {
-    await cluster.sql.unsafe(`ALTER SYSTEM SET ${setting}`);
-    await cluster.sql.unsafe('SELECT pg_reload_conf()');
+    await server.cluster.sql.unsafe(`ALTER SYSTEM SET ${setting}`);
+    await server.cluster.sql.unsafe('SELECT pg_reload_conf()');
     const name = setting.split(' ')[0] as string;
     try {
       for (;;) {
-        const [row] = await cluster.sql.unsafe(`SELECT setting FROM pg_settings WHERE name = '${name}'`);
+        const [row] = await server.cluster.sql.unsafe(`SELECT setting FROM pg_settings WHERE name = '${name}'`);
         if (row?.['setting'] === 'off') break;
       }
-      return await open(nextSchema()).then(
+      return await open(server.nextSchema()).then(
         () => 'opened',
         (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
       );
     } finally {
-      await cluster.sql.unsafe(`ALTER SYSTEM RESET ${name}`);
-      await cluster.sql.unsafe('SELECT pg_reload_conf()');
+      await server.cluster.sql.unsafe(`ALTER SYSTEM RESET ${name}`);
+      await server.cluster.sql.unsafe('SELECT pg_reload_conf()');
     }
   };
   expect(await refused('fsync = off')).toMatch(/^invalid: .*fsync off.*turn it on$/);
@@ -160,28 +156,28 @@ test('a server that may forget a commit is refused, and says why: fsync off, syn
 });
 
 test('a server that turns synchronous_commit off later does not reach a store that is open', async () => {
-  const one = await engine(nextSchema());
-  await cluster.sql.unsafe('ALTER SYSTEM SET synchronous_commit = off');
-  await cluster.sql.unsafe('SELECT pg_reload_conf()');
+  const schema = server.nextSchema();
+  const one = await engine(schema);
+  await server.cluster.sql.unsafe('ALTER SYSTEM SET synchronous_commit = off');
+  await server.cluster.sql.unsafe('SELECT pg_reload_conf()');
   try {
     one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
-    const [row] = await cluster.sql.unsafe("SELECT setting FROM pg_settings WHERE name = 'synchronous_commit'");
+    const [row] = await server.cluster.sql.unsafe("SELECT setting FROM pg_settings WHERE name = 'synchronous_commit'");
     expect(row?.['setting']).toBe('off');
     // A trigger reads the setting of that session.
-    const schema = `s${schemas}`;
-    await cluster.sql.unsafe(`
+    await server.cluster.sql.unsafe(`
       CREATE FUNCTION ${schema}.said() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN IF current_setting('synchronous_commit') <> 'on' THEN RAISE EXCEPTION 'off'; END IF; RETURN NEW; END $$;
       CREATE TRIGGER said BEFORE INSERT ON ${schema}.line FOR EACH ROW EXECUTE FUNCTION ${schema}.said()`);
     one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
   } finally {
-    await cluster.sql.unsafe('ALTER SYSTEM RESET synchronous_commit');
-    await cluster.sql.unsafe('SELECT pg_reload_conf()');
+    await server.cluster.sql.unsafe('ALTER SYSTEM RESET synchronous_commit');
+    await server.cluster.sql.unsafe('SELECT pg_reload_conf()');
   }
 });
 
 test('nobody else opens a store that is in use, and a host that looks at it harms nobody', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   const one = await engine(schema, { leaseMs: 1500 });
   one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
   await expect(open(schema)).rejects.toThrow(expect.objectContaining({ code: 'unavailable', message: expect.stringContaining('another process uses this store') })); // biome-ignore format: one line
@@ -192,24 +188,24 @@ test('nobody else opens a store that is in use, and a host that looks at it harm
 });
 
 test('a wrong user, a database that is not there, a server that is not there and a url that is none are told in a line, without the password', async () => {
-  await cluster.sql`CREATE ROLE poor LOGIN`;
+  await server.cluster.sql`CREATE ROLE poor LOGIN`;
   const url = (text: string, more: object = {}): Promise<string> =>
     postgresStore({ url: text, ...more }).then(
       () => 'opened',
       ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
     );
   const said = [
-    await url(`${cluster.url.replace('/postgres?', '/nothing?')}`, { password: 's3cret' }),
+    await url(`${server.cluster.url.replace('/postgres?', '/nothing?')}`, { password: 's3cret' }),
     await url('postgres://hob:s3cret@127.0.0.1:1/postgres'),
     await url('mysql://hob:s3cret@127.0.0.1/x'),
     await url('postgres:///postgres?host=/tmp&user=hob&password=s3cret'),
     await url('postgres://127.0.0.1/postgres'),
-    await url(cluster.url, { schema: 'x"; DROP SCHEMA public; --' }),
-    await url(cluster.url, { schema: 'pg_catalog' }),
-    await url(cluster.url, { leaseMs: 10 }),
-    await url(cluster.url, { lease: 10 }),
+    await url(server.cluster.url, { schema: 'x"; DROP SCHEMA public; --' }),
+    await url(server.cluster.url, { schema: 'pg_catalog' }),
+    await url(server.cluster.url, { leaseMs: 10 }),
+    await url(server.cluster.url, { lease: 10 }),
     await url('postgres://hob:100%@127.0.0.1/x'),
-    await url(cluster.url.replace('user=hob', 'user=poor'), { schema: 'others' }),
+    await url(server.cluster.url.replace('user=hob', 'user=poor'), { schema: 'others' }),
   ];
   expect(said.join('\n')).not.toMatch(/s3cret|hob-pg|opened/);
   expect(said.map((each) => each.slice(0, 40))).toEqual([
@@ -233,19 +229,19 @@ test('nothing is taken from the environment', async () => {
   onTestFinished(() => {
     for (const name of ['PGTARGETSESSIONATTRS', 'PGPORT']) delete process.env[name];
   });
-  const one = await engine(nextSchema());
+  const one = await engine(server.nextSchema());
   one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
 });
 
 test('a newer store, one that was emptied and one that is put back are noticed', async () => {
   const sentinel = mkdtempSync(join(tmpdir(), 'hob-pg-sentinel-'));
   onTestFinished(() => rmSync(sentinel, { recursive: true, force: true }));
-  const schema = nextSchema();
-  const given = { url: cluster.url, schema, sentinel };
+  const schema = server.nextSchema();
+  const given = { url: server.cluster.url, schema, sentinel };
   await life(given, (counter) => E(counter).add());
   const copied = ['store', 'line', 'args', 'cell'];
   for (const table of copied)
-    await cluster.sql.unsafe(`CREATE TABLE ${schema}.old_${table} AS TABLE ${schema}.${table}`);
+    await server.cluster.sql.unsafe(`CREATE TABLE ${schema}.old_${table} AS TABLE ${schema}.${table}`);
   await life(given, (counter) => E(counter).add());
   const era = async (): Promise<unknown> => {
     const store = await postgresStore(given);
@@ -255,21 +251,21 @@ test('a newer store, one that was emptied and one that is put back are noticed',
   };
   expect(await era()).toEqual({ now: 0, trusted: 0 });
   for (const table of copied)
-    await cluster.sql.unsafe(
+    await server.cluster.sql.unsafe(
       `TRUNCATE ${schema}.${table}; INSERT INTO ${schema}.${table} TABLE ${schema}.old_${table}`,
     );
   expect(await era()).toMatchObject({ now: 1, trusted: 0, why: 'older' });
-  await cluster.sql.unsafe(`UPDATE ${schema}.store SET version = 99`);
+  await server.cluster.sql.unsafe(`UPDATE ${schema}.store SET version = 99`);
   await expect(postgresStore(given)).rejects.toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining('newer version') })); // biome-ignore format: one line
-  await cluster.sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+  await server.cluster.sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
   await expect(postgresStore(given)).rejects.toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining('was emptied') })); // biome-ignore format: one line
 });
 
 test('machines that take turns have a sentinel each: a new one begins its own, and each notices a store that was put back', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hob-pg-sentinel-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const schema = nextSchema();
-  const on = (machine: string) => ({ url: cluster.url, schema, shared: true, sentinel: join(folder, machine) });
+  const schema = server.nextSchema();
+  const on = (machine: string) => ({ url: server.cluster.url, schema, shared: true, sentinel: join(folder, machine) });
   const era = async (given: Parameters<typeof postgresStore>[0]): Promise<unknown> => {
     const store = await postgresStore(given);
     const found = engineOf(store).era;
@@ -280,7 +276,7 @@ test('machines that take turns have a sentinel each: a new one begins its own, a
   await life(on('one'), (counter) => E(counter).add());
   const copied = ['store', 'line', 'args', 'cell'];
   for (const table of copied)
-    await cluster.sql.unsafe(`CREATE TABLE ${schema}.old_${table} AS TABLE ${schema}.${table}`);
+    await server.cluster.sql.unsafe(`CREATE TABLE ${schema}.old_${table} AS TABLE ${schema}.${table}`);
   for (const machine of ['two', 'one', 'two', 'three']) {
     await life(on(machine), (counter) => E(counter).add());
     expect(await era(on(machine)), machine).toEqual(sound);
@@ -296,7 +292,7 @@ test('machines that take turns have a sentinel each: a new one begins its own, a
   // Without it, a missing sentinel counts as a store that was put back.
   expect(await era({ ...on('four'), shared: false, look: true })).toMatchObject({ now: 1, why: 'lost' });
   for (const table of copied)
-    await cluster.sql.unsafe(
+    await server.cluster.sql.unsafe(
       `TRUNCATE ${schema}.${table}; INSERT INTO ${schema}.${table} TABLE ${schema}.old_${table}`,
     );
   for (const machine of ['one', 'two', 'three'])
@@ -304,10 +300,10 @@ test('machines that take turns have a sentinel each: a new one begins its own, a
 });
 
 test('whoever changes the ledger in the database is noticed at the next opening', async () => {
-  const schema = nextSchema();
-  const given = { url: cluster.url, schema };
+  const schema = server.nextSchema();
+  const given = { url: server.cluster.url, schema };
   await life(given, (counter) => E(counter).add());
-  await cluster.sql.unsafe(`DELETE FROM ${schema}.line WHERE seq = (SELECT max(seq) FROM ${schema}.line)`);
+  await server.cluster.sql.unsafe(`DELETE FROM ${schema}.line WHERE seq = (SELECT max(seq) FROM ${schema}.line)`);
   const store = await postgresStore({ ...given, look: true });
   expect(engineOf(store).doubt).toMatchObject({ refused: true });
   await store.close();

@@ -5,20 +5,13 @@ import { type Definition, define, E, type Far, openVats, type Store, verifyLedge
 import { expect, onTestFinished } from 'vitest';
 import { inherited } from '../../../test/mutants/environment.ts';
 import { requires } from '../../../test/needs.ts';
-import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
+import { serverOfFile } from '../../../test/postgres-cluster.ts';
 import { storeOfSteps } from '../test/versions.ts';
 import { postgresStore, storeHosts } from './index.ts';
 import { STEPS, type Step } from './schema.ts';
 
 const test = requires('postgres');
-let cluster: Cluster;
-test.beforeAll(async () => {
-  cluster = await openCluster();
-});
-test.afterAll(() => cluster.remove());
-
-let schemas = 0;
-const nextSchema = (): string => `v${(schemas += 1)}`;
+const server = serverOfFile(test);
 
 const ours = STEPS.length;
 /** A version to come: it changes a table that commits write, and has a new one. */
@@ -35,7 +28,7 @@ const open = (
   schema: string,
   steps: readonly Step[],
   more: { readonly standby?: boolean; readonly look?: boolean } = {},
-) => storeOfSteps({ url: cluster.url, schema, ...more }, steps);
+) => storeOfSteps({ url: server.cluster.url, schema, ...more }, steps);
 
 interface Counter {
   add(): number;
@@ -59,12 +52,12 @@ async function serve(store: Store): Promise<{ add(): Promise<number>; close(): P
 
 /** What `sql` finds in the tables of a schema. */
 const ask = async (schema: string, sql: string): Promise<readonly Record<string, unknown>[]> => [
-  ...(await cluster.sql.unsafe(sql.replaceAll('$schema', schema))),
+  ...(await server.cluster.sql.unsafe(sql.replaceAll('$schema', schema))),
 ];
 const versions = async (schema: string) => (await ask(schema, 'SELECT version, tables FROM $schema.store'))[0];
 
 test('while a version is rolled out, hosts of the old and the new one take turns on one store, forwards and back', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   let host = await serve(await open(schema, STEPS));
   expect(await host.add()).toBe(1);
   let count = 1;
@@ -93,7 +86,7 @@ test('while a version is rolled out, hosts of the old and the new one take turns
 }, 60_000);
 
 test('a program that the newer tables do not serve is refused with the remedy, also as a standby, and writes nothing', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   await (await serve(await open(schema, STEPS))).close();
   const host = await serve(await open(schema, apart));
   // One of the old version has waited since before.
@@ -109,14 +102,14 @@ test('a program that the newer tables do not serve is refused with the remedy, a
 }, 60_000);
 
 test('a store of the first version is looked at as it is, and is brought forward once by the host that takes it', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   const first = STEPS.slice(0, 1);
   const old = await serve(await open(schema, first));
   expect(await old.add()).toBe(1);
   const look = await open(schema, STEPS, { look: true });
   expect(await verifyLedger(look)).toMatchObject({ ok: true });
   await look.close();
-  await using beside = await postgresStore({ url: cluster.url, schema, look: true });
+  await using beside = await postgresStore({ url: server.cluster.url, schema, look: true });
   expect((await storeHosts(beside)).versions).toEqual({ tables: 1, serves: 1 });
   const columns = () => ask(schema, `SELECT table_name, column_name, data_type, column_default, is_nullable FROM information_schema.columns WHERE table_schema = '$schema' ORDER BY 1, 2`); // biome-ignore format: one line
   expect((await columns()).some(({ column_name }) => column_name === 'tables')).toBe(false);
@@ -131,7 +124,7 @@ test('a store of the first version is looked at as it is, and is brought forward
   await back.close();
   const brought = await columns();
   // A new store has the same tables as one that came all the way.
-  await cluster.sql.unsafe(`ALTER SCHEMA ${schema} RENAME TO ${schema}_old`);
+  await server.cluster.sql.unsafe(`ALTER SCHEMA ${schema} RENAME TO ${schema}_old`);
   await (await open(schema, STEPS)).close();
   expect(await columns()).toEqual(brought);
 }, 60_000);
@@ -153,7 +146,7 @@ const isMigrating = async (): Promise<boolean> =>
   (await ask('', `SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(_)%' AND pid <> pg_backend_pid()`)).length > 0; // biome-ignore format: one line
 
 test('a host that is killed while it changes the tables leaves them as they were, and any version goes on', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   const first = await serve(await open(schema, STEPS));
   expect(await first.add()).toBe(1);
   await first.close();
@@ -171,7 +164,7 @@ test('a host that is killed while it changes the tables leaves them as they were
 }, 60_000);
 
 test('of two hosts that would change the tables at once, one does, and the other waits or is refused', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   await (await serve(await open(schema, STEPS))).close();
   const opened = await Promise.allSettled(Array.from({ length: 2 }, () => open(schema, slowly(1))));
   const stores = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -187,11 +180,11 @@ test('of two hosts that would change the tables at once, one does, and the other
 }, 60_000);
 
 test('a backup that reads the tables holds up no host for long: it says why it cannot change them', async () => {
-  const schema = nextSchema();
+  const schema = server.nextSchema();
   const first = await serve(await open(schema, STEPS));
   expect(await first.add()).toBe(1);
   await first.close();
-  const backup = await cluster.sql.reserve();
+  const backup = await server.cluster.sql.reserve();
   await backup.unsafe(`BEGIN; LOCK TABLE ${schema}.line IN ACCESS SHARE MODE`);
   await expect(open(schema, next)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringMatching(/such as a backup/) }); // biome-ignore format: one line
   await backup.unsafe('COMMIT');
@@ -206,7 +199,7 @@ const main = fileURLToPath(new URL('../test/version-child.ts', import.meta.url))
 
 /** A host with these steps, in a process of its own. */
 function program(schema: string, steps: readonly Step[]): ChildProcess {
-  const words = [main, cluster.url, schema, JSON.stringify(steps)];
+  const words = [main, server.cluster.url, schema, JSON.stringify(steps)];
   const child = spawn(process.execPath, words, { stdio: 'ignore', env: { PATH: process.env['PATH'], ...inherited() } });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;

@@ -63,3 +63,16 @@ export const Note: Definition<Note, [text: string, stars: number]> = define(
 
 export const asWritten: readonly AnyDefinition[] = [Purse, Bank, Box, Inbox, Waiter, OldNote];
 export const today: readonly AnyDefinition[] = [Purse, Bank, Box, Inbox, Waiter, Note];
+
+/** Values that JSON does not have, or that look like those that a portrait writes for them. */
+export const oddValues: readonly unknown[] = [
+  undefined,
+  null,
+  Number.NaN,
+  -0,
+  Number.NEGATIVE_INFINITY,
+  Symbol.for('sign'),
+  '\0\ud800',
+  { $: 1 },
+  { $: ['u'] },
+];

@@ -1,6 +1,6 @@
 /** What each golden store holds, whatever it lies on. */
 import { driver, E, openVats, promise, type Store, spawn, table } from '../src/index.ts';
-import { asWritten, Bank, Box, Inbox, OldNote, Purse, Waiter } from './kinds.ts';
+import { asWritten, Bank, Box, Inbox, OldNote, oddValues, Purse, Waiter } from './kinds.ts';
 
 /** Writes everything into a new store, and closes it. */
 export async function writeGolden(store: Store): Promise<void> {
@@ -20,17 +20,7 @@ export async function writeGolden(store: Store): Promise<void> {
       outside,
       bytes: Uint8Array.of(0, 1, 255),
       big: -(2n ** 100n),
-      odd: [
-        undefined,
-        null,
-        Number.NaN,
-        -0,
-        Number.NEGATIVE_INFINITY,
-        Symbol.for('sign'),
-        '\0\ud800',
-        { $: 1 },
-        { $: ['u'] },
-      ],
+      odd: oddValues,
       error: new RangeError('kept'),
     }),
   );

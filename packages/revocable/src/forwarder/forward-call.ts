@@ -108,7 +108,7 @@ class Calls<S extends readonly unknown[]> {
     return this.#send({ target, call, reachedBy, state, next, guarding, parts });
   }
 
-  /** What counts the call, if it is a part of a stream that needs no line. */
+  /** The counter of the stream, if the call is a part of a stream and needs no line of its own. */
   #partsWithoutLines(
     { parts }: ForwardTarget,
     { method, args }: Call,
@@ -334,7 +334,7 @@ class Calls<S extends readonly unknown[]> {
     const { grant, use, act, made } = fields;
     const audited = inward ? undefined : fields.audited;
     const line = { grant, method: shown(method), use, act, made, audited, back: inward || undefined };
-    // What a sink was given becomes visible with this call.
+    // With this call everything that the sink received becomes visible.
     const closes = method === 'close' ? parts?.taken() : undefined;
     ledgerLine('call', guarded === undefined && closes === undefined ? line : { ...line, ...closes, ...guarded }, args);
   }

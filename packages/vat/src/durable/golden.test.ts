@@ -13,8 +13,8 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FOLDER, openGolden } from '../../../../test/golden/postgres.ts';
 import { requires } from '../../../../test/needs.ts';
-import { type Cluster, openCluster } from '../../../../test/postgres-cluster.ts';
-import { asWritten, Bank, type Box, type Inbox, type Note, today, type Waiter } from '../../golden/kinds.ts';
+import { serverOfFile } from '../../../../test/postgres-cluster.ts';
+import { asWritten, Bank, type Box, type Inbox, type Note, oddValues, today, type Waiter } from '../../golden/kinds.ts';
 import { table } from '../actor/table.ts';
 import type { Far } from '../core/types.ts';
 import { E } from '../eventual/eventual.ts';
@@ -29,11 +29,7 @@ const dumps = ['store-v1'] as const;
 const GOLDEN = join(import.meta.dirname, '..', '..', 'golden');
 
 const onServer = requires('postgres');
-let cluster: Cluster;
-onServer.beforeAll(async () => {
-  cluster = await openCluster();
-});
-onServer.afterAll(() => cluster.remove());
+const server = serverOfFile(onServer);
 
 interface Golden {
   readonly testing: (name: string, body: () => Promise<void>) => void;
@@ -47,7 +43,10 @@ const golden: Readonly<Record<string, Golden>> = Object.fromEntries([
     `${name} in PostgreSQL`,
     {
       testing: onServer,
-      open: async () => ({ store: await openGolden(cluster, name, `golden_${(databases += 1)}`), remove: () => {} }),
+      open: async () => ({
+        store: await openGolden(server.cluster, name, `golden_${(databases += 1)}`),
+        remove: () => {},
+      }),
     },
   ]),
 ]);
@@ -105,17 +104,7 @@ for (const [name, each] of Object.entries(golden)) {
     expect(box['bank']).toBe(bank);
     expect(box['bytes']).toEqual(Uint8Array.of(0, 1, 255));
     expect(box['big']).toBe(-(2n ** 100n));
-    expect(box['odd']).toEqual([
-      undefined,
-      null,
-      Number.NaN,
-      -0,
-      Number.NEGATIVE_INFINITY,
-      Symbol.for('sign'),
-      '\0\ud800',
-      { $: 1 },
-      { $: ['u'] },
-    ]);
+    expect(box['odd']).toEqual(oddValues);
     expect((box['error'] as Error).message).toBe('kept');
     const bell = box['outside'] as Far<{ ring(): string }>;
     driver<{ ring(): string }>({ ring: () => 'rung' }, { name: 'bell' });

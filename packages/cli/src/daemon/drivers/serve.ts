@@ -82,12 +82,17 @@ interface ServeChoice {
   readonly secretsKey: string;
 }
 
-/** Errors: `Mistake` (another process serves it). */
-function takeState(state: string): void {
+/** Returns the private folder of its sockets. Errors: `Mistake` (another process serves it). */
+function takeState(state: string): string {
+  const { folder } = granterSocket(state);
   openStateDir(state);
   leaveMemoryOutOfCores();
   checkFree(state);
+  return folder;
 }
+
+/** An error with its stack, for the log of the machine. */
+const inFull = (error: unknown): string => (error instanceof Error && error.stack) || String(error);
 
 /** Serves until the process ends. Errors: `Mistake`, and those of a host. */
 export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
@@ -98,8 +103,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const sentinel = choice.sentinel ?? sentinelHome();
   const roots = realRoots(plan, [state, ...filesOf(choice, read, sentinel)]);
   await checkSandbox(plan);
-  const { folder } = granterSocket(state);
-  takeState(state);
+  const folder = takeState(state);
   if (standby) say('hob: it serves as soon as no other host has the store');
   const log = logFile === undefined ? standardError(say) : openLog(logFile, { now: () => Date.now() });
   const note = (line: string): void => log.write(line.replace(/^hob: /, ''));
@@ -120,8 +124,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     ...kept.options,
     graceMs: GRACE_MS,
     blank: (text) => blank(text),
-    observe: ({ id, error }) =>
-      log.write(blank(`error ${id}: ${error instanceof Error ? error.stack : String(error)}`)),
+    observe: ({ id, error }) => log.write(blank(`error ${id}: ${inFull(error)}`)),
   });
   const end = endWithProcess(host, state);
   const secrets = servedSecrets(host, keyRingAt(secretsKey), note);
