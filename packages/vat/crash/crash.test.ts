@@ -18,7 +18,7 @@ const CUTS = volume(4, 50);
 /** Where power cuts kill processes, too. */
 const KILLS = volume(2, 5);
 /** A server takes a second to recover, and a host half a second to take over. */
-const SERVER_CUTS = volume(2, 20);
+const SERVER_CUTS = volume(2, 8);
 
 const machines = {
   sqlite: {
