@@ -45,7 +45,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'postgres-taken-over',
     breaks: 'a host that was taken over takes the store back',
     file: 'packages/store-postgres/src/opening.ts',
-    find: "if (owner?.['opening'] !== before.opening) throw takenOver();",
+    find: "if (owner?.['opening'] !== before.opening) throw new TakenOver();",
+    replace: '',
+    tests: faults,
+  },
+  {
+    name: 'postgres-taken-idle',
+    breaks: 'a host that was taken over while it did nothing is not told',
+    file: 'packages/store-postgres/src/live-store.ts',
+    find: 'this.#powers.onFailure();',
     replace: '',
     tests: faults,
   },
@@ -113,7 +121,7 @@ export const MUTANTS: readonly Mutant[] = [
     also: [
       {
         file: 'packages/store-postgres/src/live-store.ts',
-        find: '      if (!(await hold(connection, this.#options, opening))) throw takenOver();\n',
+        find: '      if (!(await hold(connection, this.#options, opening))) throw new TakenOver();\n',
         replace: '',
       },
     ],

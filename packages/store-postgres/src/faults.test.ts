@@ -229,6 +229,24 @@ test('vats whose database was put back under them halt, whichever actor notices 
   await second.close();
 });
 
+test('vats that were taken over while they did nothing halt at the next renewal of the lease, and their program is told', async () => {
+  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
+  onTestFinished(() => way.close());
+  const store = await postgresStore({ url: way.url, schema, leaseMs: 1000 });
+  const vats = await openVats({ store, definitions: [Pages] });
+  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
+  await E(pages).add();
+  await vats.settled();
+  const told = new Promise<void>((resolve) => vats.onLoss(() => resolve()));
+  await way.is('swallows');
+  closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
+  await way.is('open');
+  await told;
+  await expect(E(pages).count()).rejects.toMatchObject({ code: 'vat-halted' });
+  await vats.close();
+  await store.close();
+});
+
 test('a commit whose wait for a standby was cut off is not said to be done before a standby has it', async () => {
   const own = await openCluster();
   onTestFinished(() => own.remove());
@@ -278,6 +296,7 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
           slept.resolve();
         }),
       every: () => () => {},
+      onFailure: () => {},
     },
     { schema, leaseMs: 10_000, look: false, steps: STEPS },
   ).then(

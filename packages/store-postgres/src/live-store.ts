@@ -21,7 +21,7 @@ import {
   open,
   renew,
   TAKING,
-  takenOver,
+  TakenOver,
 } from './opening.ts';
 import { read } from './reads.ts';
 import { fillReserve, releaseReserve, renewReserve } from './reserve.ts';
@@ -34,6 +34,8 @@ export interface Powers {
   sleep(ms: number): Promise<void>;
   /** Calls `run` each `ms`. Returns a function that stops this. */
   every(ms: number, run: () => void): () => void;
+  /** Called if the store is lost while it has nothing to do. */
+  onFailure(): void;
 }
 
 export type StoreOptions = Omit<OpeningOptions, 'sentinel'>;
@@ -182,7 +184,7 @@ class LiveStore {
       const { opening, history } = this.#opening;
       const ours = 'UPDATE store SET trusted = era WHERE opening = $1 RETURNING 1 AS ours';
       const rows = await this.#ask((connection) => connection.query(ours, [opening]));
-      if (rows.length !== 1) throw takenOver();
+      if (rows.length !== 1) throw new TakenOver();
       history.trusted();
       this.#opening = { ...this.#opening, era: history.era };
     });
@@ -286,16 +288,24 @@ class LiveStore {
       if (row?.['done'] === 1) return;
       // Either it was done before the connection was lost, or another opening has the store.
       const stored = await storedBy(connection);
-      if (stored['opening'] !== opening || stored['last'] !== id) throw takenOver();
+      if (stored['opening'] !== opening || stored['last'] !== id) throw new TakenOver();
       // The session may have ended before a standby of the server had the commit. This later write waits until one has.
       await renew(connection, this.#options, opening);
     });
     history.counted(head, cut);
   }
 
+  /** A host that does nothing learns here that it was taken over. */
   async #renew(): Promise<void> {
     const { opening } = this.#opening;
-    if (!(await this.#ask((connection) => renew(connection, this.#options, opening)))) this.#state = 'failed';
+    try {
+      if (!(await this.#ask((connection) => renew(connection, this.#options, opening)))) throw new TakenOver();
+    } catch (error) {
+      // The server may be there again at the next renewal.
+      if (!(error instanceof TakenOver) || this.#state === 'failed') return;
+      this.#state = 'failed';
+      this.#powers.onFailure();
+    }
   }
 
   // ---- connections ----------------------------------------------------------------------------------------
@@ -326,8 +336,8 @@ class LiveStore {
       const { opening, history } = this.#opening;
       const stored = await storedBy(connection);
       // A standby of the server that had not seen all commits was promoted, or a backup was restored.
-      if (stored['opening'] !== opening || Number(stored['commits']) < history.reached.commits) throw takenOver();
-      if (!(await hold(connection, this.#options, opening))) throw takenOver();
+      if (stored['opening'] !== opening || Number(stored['commits']) < history.reached.commits) throw new TakenOver();
+      if (!(await hold(connection, this.#options, opening))) throw new TakenOver();
       return connection;
     } catch (error) {
       await connection.close();

@@ -70,8 +70,12 @@ export class Held {
   }
 }
 
-export const takenOver = (): CapError =>
-  new CapError('unavailable', 'another host has taken this store over, or the database was put back: start this one again'); // biome-ignore format: one line
+/** Nothing of this opening can be committed any more. */
+export class TakenOver extends CapError {
+  constructor() {
+    super('unavailable', 'another host has taken this store over, or the database was put back: start this one again');
+  }
+}
 
 interface Claim {
   readonly before: Before | undefined;
@@ -134,7 +138,7 @@ async function heldBy(
     'SELECT opening, lock, until::text, until > clock_timestamp() AS live FROM owner',
   );
   if (before !== undefined) {
-    if (owner?.['opening'] !== before.opening) throw takenOver();
+    if (owner?.['opening'] !== before.opening) throw new TakenOver();
     return undefined;
   }
   if (owner?.['live'] !== true) return undefined;

@@ -19,7 +19,7 @@ for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete p
 // The client throws some errors of a connection where no caller can catch them.
 for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, loseAll);
 
-serveThread(async ({ server, sentinel, options }: Given) => {
+serveThread(async ({ server, sentinel, options }: Given, notify) => {
   const { host, port, database } = server;
   const place = { name: () => `postgres ${host} ${port} ${database} ${options.schema}`, checkApart: () => {} };
   const store = await openLive(
@@ -36,6 +36,7 @@ serveThread(async ({ server, sentinel, options }: Given) => {
         const timer = setInterval(run, ms);
         return () => clearInterval(timer);
       },
+      onFailure: notify,
     },
     options,
   );

@@ -239,6 +239,11 @@ export class OutputCommit {
     if (idle || isFull(batch) || this.#ground.tick() - this.#openedAt >= longestMs) this.#startCommit(batch);
   }
 
+  /** Call if the store fails without a commit. A commit under way fails by itself. */
+  storeFailed(): void {
+    if (this.#committing === undefined) this.#lose(this.#make());
+  }
+
   /** Resolves when every turn before now is durable. */
   settled(): Promise<void> {
     this.#batchOutcomes();

@@ -37,7 +37,7 @@ export interface OpenedStore {
   readonly head: Head;
   readonly era: Era;
   readonly doubt: Doubt | undefined;
-  /** Another process may take the store from this one, which learns of it by its next commit. */
+  /** Another process may take the store from this one, which learns of it by its next commit or by `onFailure`. */
   readonly leased?: true;
 }
 
@@ -62,6 +62,8 @@ export interface Disk {
   backup(file: string): Promise<void>;
   /** Opens the disk again after a failure. */
   reopen(): OpenedStore;
+  /** Adds a listener that is called if the disk fails while it is given nothing to do. */
+  onFailure(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -132,6 +134,7 @@ export function diskOf(open: () => Rows): Disk {
       done = 0;
       return openedBy(rows);
     },
+    onFailure: () => {}, // a disk of this machine fails at what it is given
     trust: () => rows.trust(),
     backup(file) {
       const written = rows.backup(file);

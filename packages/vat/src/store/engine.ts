@@ -68,6 +68,8 @@ export interface StoreEngine {
   scrub(): void;
   /** Adds a listener that is called after each commit with writes. Returns a function that removes it. */
   onCommit(listener: () => void): () => void;
+  /** Adds a listener that is called if the store fails without a commit. Nothing is committed before `reopen`. */
+  onFailure(listener: () => void): () => void;
   /** Called once before the close, while commits are still possible. Errors of the listener are dropped. */
   onClosing(listener: () => void): () => void;
   /** Called once at the close, while `lines` can still be read. */
@@ -101,12 +103,14 @@ class Engine implements StoreEngine {
   #settleVats: (() => Promise<void>) | undefined;
   readonly #closingListeners = new Set<() => void>();
   readonly #commitListeners = new Set<() => void>();
+  readonly #failureListeners = new Set<() => void>();
   readonly #closeListeners = new Set<() => void>();
 
   constructor(disk: Disk) {
     this.#disk = disk;
     ({ epoch: this.#epoch, head: this.#durable, era: this.#era, doubt: this.#doubt } = disk.opened);
     this.#head = this.#durable;
+    disk.onFailure(() => this.#fail());
   }
 
   get epoch(): number {
@@ -209,6 +213,13 @@ class Engine implements StoreEngine {
     return unwritten();
   }
 
+  /** Commits under way fail by themselves. */
+  #fail(): void {
+    if (this.#state !== 'open' && this.#state !== 'full') return;
+    this.#state = 'failed';
+    tell(this.#failureListeners);
+  }
+
   heldBackBy(settle: () => Promise<void>): void {
     this.#settleVats = settle;
   }
@@ -309,6 +320,9 @@ class Engine implements StoreEngine {
   onCommit(listener: () => void): () => void {
     return listen(this.#commitListeners, listener);
   }
+  onFailure(listener: () => void): () => void {
+    return listen(this.#failureListeners, listener);
+  }
   onClosing(listener: () => void): () => void {
     return listen(this.#closingListeners, listener);
   }
@@ -329,6 +343,7 @@ class Engine implements StoreEngine {
     this.#state = 'closed';
     this.#closingListeners.clear();
     this.#commitListeners.clear();
+    this.#failureListeners.clear();
     this.#closeListeners.clear();
     await this.#disk.close();
   }

@@ -11,7 +11,10 @@ export async function threadedDisk(folder: string, options: RowsOptions = {}): P
   return diskIn(thread, () => folderSigner(folder));
 }
 
-/** A disk whose thread serves `opened`, `write` (a parcel), `read`, `scrub`, `refill`, `reopen`, `trust` and `backup`. */
+/**
+ * A disk whose thread serves `opened`, `write` (a parcel), `read`, `scrub`, `refill`, `reopen`, `trust` and `backup`. A
+ * notice of the thread means that the disk has failed.
+ */
 export async function diskIn(thread: Thread, signer: () => Signer): Promise<Disk> {
   try {
     return {
@@ -34,6 +37,7 @@ export async function diskIn(thread: Thread, signer: () => Signer): Promise<Disk
       scrub: () => void thread.ask('scrub'),
       refill: (then) => thread.later('refill', [], (error, room) => then(error === undefined && room === true)),
       reopen: () => thread.ask('reopen') as OpenedStore,
+      onFailure: (listener) => thread.onNotice(listener),
       trust: () => void thread.ask('trust'),
       backup: (file) =>
         new Promise((resolve, reject) =>

@@ -65,6 +65,7 @@ export function openDurable(
     lost: (why, keys) => vats.lost(why, keys),
   });
   engine.heldBackBy(() => outputCommit.settled());
+  engine.onFailure(() => outputCommit.storeFailed());
   const objectStore: ObjectStore = new ObjectStore(
     readInTurns(engine),
     outputCommit,

@@ -34,9 +34,14 @@ export interface Thread {
   ask(method: string, ...args: readonly unknown[]): unknown;
   /** Calls `then` once, with an error if there is one. */
   later(method: string, args: readonly unknown[], then: (error: CapError | undefined, value: unknown) => void): void;
+  /** Adds a listener for the notices of the thread. They come without a request. */
+  onNotice(listener: () => void): void;
   /** Closes the thread after all requests. */
   close(): Promise<void>;
 }
+
+/** In place of the id of a request. */
+const NOTICE = 0;
 
 /** Longer than any working disk takes. */
 const longestMs = 60_000;
@@ -53,23 +58,21 @@ const errorFrom = (error: ThreadReply[0]): CapError | undefined => error && new 
 export const STORE_THREAD: URL = new URL('./store-thread.ts', import.meta.url);
 
 /**
+ * The hooks of a test runner must not run there, so no options are passed on. The thread prints nothing. By default Node
+ * would join its output to that of the program, and make the program's pipes non-blocking for that.
+ */
+const workerOf = (module: URL, data: Data): Worker =>
+  new Worker(module, { workerData: data, transferList: [data.answers], execArgv: [], stdout: true, stderr: true });
+
+/**
  * Starts a thread with `module`, which calls `serveThread`. Rejects with the error of its `open`.
  */
 export async function startThread(module: URL, given: unknown): Promise<Thread> {
   const { port1: answers, port2 } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(4));
-  const data: Data = { given, answers: port2, signal };
-  // The hooks of a test runner must not run there, so no options are passed on. The thread prints nothing. By
-  // default Node would join its output to that of the program, and make the program's pipes non-blocking for
-  // that.
-  const worker = new Worker(module, {
-    workerData: data,
-    transferList: [port2],
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-  });
+  const worker = workerOf(module, { given, answers: port2, signal });
   const waiting = new Map<number, (error: CapError | undefined, value: unknown) => void>();
+  const listeners = new Set<() => void>();
   let asked = 0;
   let dead = false;
 
@@ -81,6 +84,10 @@ export async function startThread(module: URL, given: unknown): Promise<Thread> 
     if (method !== 'open') worker.postMessage([asked, method, ...args] satisfies Request);
   };
   worker.on('message', ([id, error, value]: readonly [number, ...ThreadReply]) => {
+    if (id === NOTICE) {
+      for (const listener of listeners) listener();
+      return;
+    }
     const then = waiting.get(id);
     waiting.delete(id);
     if (waiting.size === 0) worker.unref();
@@ -124,6 +131,7 @@ export async function startThread(module: URL, given: unknown): Promise<Thread> 
       return value;
     },
     later,
+    onNotice: (listener: () => void) => void listeners.add(listener),
     async close() {
       if (!dead) {
         await new Promise<void>((resolve) => later('close', [], () => resolve()));
@@ -134,8 +142,11 @@ export async function startThread(module: URL, given: unknown): Promise<Thread> 
   });
 }
 
-/** Runs in the thread: calls `open`, which may return a promise, then serves its methods. `close` is one of them. */
-export function serveThread(open: (given: never) => Methods | Promise<Methods>): void {
+/**
+ * Runs in the thread: calls `open`, which may return a promise, then serves its methods. `close` is one of them. `notify`
+ * calls the listeners of `onNotice`.
+ */
+export function serveThread(open: (given: never, notify: () => void) => Methods | Promise<Methods>): void {
   const { given, answers, signal } = workerData as Data;
   const port = parentPort as MessagePort;
   let methods: Methods | undefined;
@@ -166,7 +177,7 @@ export function serveThread(open: (given: never) => Methods | Promise<Methods>):
     methods = opened;
   };
   answer(1, () => {
-    const opened = open(given as never);
+    const opened = open(given as never, () => port.postMessage([NOTICE]));
     return opened instanceof Promise ? opened.then(keep) : keep(opened);
   });
 }
