@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 
 const vatTests = ['packages/vat/src/vats/counts.test.ts'];
 const hostTests = ['packages/host/src/counts.test.ts'];
+const meterTests = ['packages/host/src/door/session-meters.test.ts'];
 const textTests = ['packages/cli/src/line/open-metrics.test.ts'];
 const serveTests = ['packages/cli/src/daemon/metrics/metrics.test.ts'];
 const storeTests = ['packages/cli/src/daemon/served/store.test.ts'];
@@ -37,18 +38,26 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'metrics-sessions-only',
     breaks: 'what granters use counts as use of sessions',
-    file: 'packages/host/src/counts.ts',
-    find: "if (!name.startsWith('session:')) continue;",
+    file: 'packages/host/src/door/session-meters.ts',
+    find: 'if (!name.startsWith(PREFIX)) continue;',
     replace: '',
-    tests: hostTests,
+    tests: meterTests,
+  },
+  {
+    name: 'session-meter-kept',
+    breaks: 'the meter of each session that has ended stays in memory',
+    file: 'packages/host/src/door/session-meters.ts',
+    find: 'if (this.#meters.delete(name)) this.#vats.dropMeter(name);',
+    replace: '',
+    tests: meterTests,
   },
   {
     name: 'metrics-fullest',
     breaks: 'nobody sees that one session is at its limit',
-    file: 'packages/host/src/counts.ts',
+    file: 'packages/host/src/door/session-meters.ts',
     find: 'Math.max(all.fullest ?? 0, used / limit)',
     replace: 'Math.min(all.fullest ?? 0, used / limit)',
-    tests: hostTests,
+    tests: meterTests,
   },
   {
     name: 'metrics-escaped',

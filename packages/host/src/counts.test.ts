@@ -2,7 +2,6 @@
 import { E } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { code, held, testHost } from '../test/test-host.ts';
-import { countsOf } from './counts.ts';
 
 interface Bell {
   ring(): Promise<number>;
@@ -36,16 +35,4 @@ test('a host counts sessions, grants, requests, connections, calls, refusals and
   await session.end();
   await expect.poll(async () => (await host.counts()).sessions).toBe(1);
   await expect.poll(async () => (await host.counts()).connections).toBe(1);
-});
-
-test('the use of a budget is that of all sessions, and its fullest part that of one; granters have no part in it', () => {
-  const meter = (used: number, limit: number) => ({
-    name: '',
-    used: () => ({ rows: used }),
-    limits: () => ({ rows: limit }),
-  });
-  const meters = [['session:a', meter(30, 100)], ['session:b', meter(10, 20)], ['granter:c', meter(90, 100)]] as const; // biome-ignore format: one line
-  const vats = { counts: () => ({ commits: { done: 0, failed: 0, ms: 0, within: [] }, entries: {}, turns: 0, lines: 0, epoch: 0 }) }; // biome-ignore format: one line
-  const rows = { sessions: 2, grants: 0, requests: 0 };
-  expect(countsOf({ vats, connections: () => [] }, meters, rows).budgets).toEqual({ rows: { used: 40, fullest: 0.5 } });
 });

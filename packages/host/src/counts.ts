@@ -3,15 +3,9 @@
  *
  * Promise: numbers only. No name, text or id of a session, a granter, an offer or an agent is among them.
  */
-import type { Meter, Vats } from '@hob/vat';
+import type { Vats } from '@hob/vat';
+import type { BudgetUse } from './door/session-meters.ts';
 import type { HostTables } from './state/records.ts';
-
-/** The use of one budget by all sessions that were entered since the host was opened. */
-export interface BudgetUse {
-  readonly used: number;
-  /** The largest part of its limit that one session uses: 1 is all of it. Undefined for a budget without a limit. */
-  readonly fullest?: number;
-}
 
 /** Numbers of a host: those of its vats since it was opened, and of what there is now. */
 export interface HostCounts extends ReturnType<Vats['counts']> {
@@ -35,34 +29,18 @@ export const rowCounts = ({ sessions, grants, requests }: HostTables): RowCounts
   requests: requests.size,
 });
 
-type Meters = Iterable<readonly [name: string, meter: Meter]>;
-
 /** The parts of a host that are asked. */
 interface Counted {
   readonly vats: Pick<Vats, 'counts'>;
   connections(): readonly unknown[];
 }
 
-export const countsOf = ({ vats, connections }: Counted, meters: Meters, rows: RowCounts): HostCounts => ({
+export const countsOf = (
+  { vats, connections }: Counted,
+  budgets: HostCounts['budgets'],
+  rows: RowCounts,
+): HostCounts => ({
   ...{ ...vats.counts(), ...rows },
   connections: connections().length,
-  budgets: budgetsOf(meters),
+  budgets,
 });
-
-/** Adds up the meters of sessions. A child session uses the meter of the session above it. */
-function budgetsOf(meters: Meters): HostCounts['budgets'] {
-  const found: Record<string, { used: number; fullest?: number }> = {};
-  for (const [name, meter] of meters) {
-    if (!name.startsWith('session:')) continue;
-    const limits = meter.limits();
-    for (const [budget, used] of Object.entries(meter.used())) {
-      // It limits one argument, and is never counted.
-      if (budget === 'argumentBytes') continue;
-      const limit = limits[budget] ?? Number.POSITIVE_INFINITY;
-      const all = (found[budget] ??= { used: 0 });
-      all.used += used;
-      if (Number.isFinite(limit) && limit > 0) all.fullest = Math.max(all.fullest ?? 0, used / limit);
-    }
-  }
-  return found;
-}

@@ -12,7 +12,6 @@ import {
   type Far,
   type Faraway,
   ledgerLine,
-  type Meter,
   type Store,
   type Vat,
   type Vats,
@@ -31,6 +30,7 @@ import { callObject, type HttpReply, noCall, noObject } from './door/object-call
 import { type OpenDoor, OpenDoors } from './door/open-doors.ts';
 import { type FoundPeer, peerOf } from './door/peers.ts';
 import { type EnteredPeer, Presence, type SessionLookup } from './door/presence.ts';
+import { SessionMeters } from './door/session-meters.ts';
 import { placeOf, type ServeOptions } from './door/where.ts';
 import { privateSocket } from './drivers/private-folder.ts';
 import { orderStop, readStopOrder, removeStopOrder } from './drivers/state-dir.ts';
@@ -45,7 +45,6 @@ import { Offers } from './offers.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { hostPowers } from './powers-driver.ts';
 import { labelOf, openOptions, type SessionLabel, sessionHandle, sessionOptions } from './session-handle.ts';
-import { sessionLimits } from './session-limits.ts';
 import { ChangeAskActor } from './sessions/ask-change.ts';
 import { endUnlessLasting, openGrace } from './sessions/grace.ts';
 import { endedCallers, openRemover } from './sessions/removal.ts';
@@ -88,7 +87,7 @@ export class LiveHost implements Host {
   readonly #waiters = new RequestWaiters((request) => this.#checkAbandoned(request));
   readonly #presence: Presence;
   readonly #slots: ConnectionSlots;
-  readonly #meters = new Map<string, Meter>();
+  readonly #meters: SessionMeters;
   readonly #doors: OpenDoors;
   readonly #sessionEnds = new Map<string, PromiseWithResolvers<void>>();
   readonly #granterLedger: GranterLedger;
@@ -105,6 +104,7 @@ export class LiveHost implements Host {
     [this.#stateDir, this.#observe] = [stateDir, observe];
     [this.#store, this.#letGo] = [store, letGo];
     this.vats = vats;
+    this.#meters = new SessionMeters(vats);
     this.#vat = vat;
     this.#hostState = hostState as unknown as HostState;
     [this.#random, this.#requestMs] = [random, requestMs];
@@ -272,7 +272,7 @@ export class LiveHost implements Host {
     const path = privateSocket(this.#stateDir, options.path);
     const face = (await openLocalGranter((body) => this.#turn(body), this.#hostState, options)) as Far<object>;
     const who = `granter:${options.granter}`;
-    const peer: EnteredPeer = { who, session: undefined, face, meter: this.#meter(who) };
+    const peer: EnteredPeer = { who, session: undefined, face, meter: this.#meters.named(who) };
     return this.#doors.addUnnoted(await this.#listen({ path }, { find: async () => peer }));
   }
 
@@ -299,7 +299,7 @@ export class LiveHost implements Host {
     )) as FoundPeer | undefined;
     if (found === undefined) return undefined;
     const { who, session, payer, face } = found;
-    return { who, session, face: face as Far<object>, meter: this.#meter(payer), beside: beside === true };
+    return { who, session, face: face as Far<object>, meter: this.#meters.named(payer), beside: beside === true };
   }
 
   readonly entryCode: Host['entryCode'] = async (granter, given) => {
@@ -317,7 +317,7 @@ export class LiveHost implements Host {
 
   readonly connections: Host['connections'] = () => this.#presence.connections();
   readonly counts: Host['counts'] = async () =>
-    countsOf(this, this.#meters, (await this.#turn(rowCounts)) as RowCounts);
+    countsOf(this, this.#meters.budgets(), (await this.#turn(rowCounts)) as RowCounts);
 
   get restored(): boolean {
     return this.vats.restored;
@@ -365,19 +365,12 @@ export class LiveHost implements Host {
     return this.#vat.turn(() => body(tablesOf(this.#hostState)));
   }
 
-  #meter(name: string): Meter {
-    const known = this.#meters.get(name);
-    if (known !== undefined) return known;
-    const meter = this.vats.meter(name, name.startsWith('session:') ? sessionLimits : undefined);
-    this.#meters.set(name, meter);
-    return meter;
-  }
-
   /** Called when the end of these sessions is on the disk. */
   #sessionsEnded(sessions: readonly string[]): void {
     for (const id of sessions) {
       this.#waiters.forget(id);
       this.#presence.ended(id);
+      this.#meters.ended(id);
       this.#sessionEnds.get(id)?.resolve();
       this.#sessionEnds.delete(id);
     }

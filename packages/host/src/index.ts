@@ -1,8 +1,9 @@
 /** The public face of `@hob/host`. */
 
-export type { BudgetUse, HostCounts } from './counts.ts';
+export type { HostCounts } from './counts.ts';
 export type { HttpFace, HttpFaces, HttpSession, OutsideFace } from './door/http-face.ts';
 export type { HttpPage, HttpPages } from './door/http-pages.ts';
+export type { BudgetUse } from './door/session-meters.ts';
 export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';
 export type { CallDecision, CallFacts, CallFirewall, CallHooks, LoopCall, LoopGuard } from './firewall.ts';

@@ -13,7 +13,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'door-family',
     breaks: 'a session and its children have as many connections as they like',
-    file: 'packages/host/src/session-limits.ts',
+    file: 'packages/host/src/door/session-meters.ts',
     find: '  connections: 8,\n',
     replace: '',
     tests: ['packages/host/src/crowd.test.ts'],

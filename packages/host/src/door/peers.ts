@@ -3,6 +3,7 @@ import { authenticate } from '../sessions/sessions.ts';
 import { openSturdyref, sturdyrefCaller } from '../sharing/sturdyrefs.ts';
 import { sessionOf } from '../state/groups.ts';
 import type { HostTables } from '../state/records.ts';
+import { payerOf } from './session-meters.ts';
 
 /** `payer` names the meter that pays for the connection. `face` is what the connection bootstraps as. */
 export interface FoundPeer {
@@ -17,12 +18,12 @@ export function peerOf(tables: HostTables, secret: string): FoundPeer | undefine
   const owner = authenticate(tables, secret);
   const session = owner?.session === undefined ? undefined : sessionOf(tables, owner.session);
   if (session !== undefined)
-    return { who: session.id, session: session.id, payer: `session:${session.payer}`, face: session.face };
+    return { who: session.id, session: session.id, payer: payerOf(session.payer), face: session.face };
   if (owner?.sturdyref !== undefined) {
     const opened = openSturdyref(tables, owner.sturdyref, secret);
     if (opened === undefined) return undefined;
     const [, grant] = owner.sturdyref;
-    const payer = `session:${opened.session.payer}`;
+    const payer = payerOf(opened.session.payer);
     return { who: sturdyrefCaller(grant), session: undefined, payer, face: opened.cap };
   }
   const granter = owner?.granter === undefined ? undefined : tables.granters.get(owner.granter);

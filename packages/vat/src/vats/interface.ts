@@ -100,6 +100,8 @@ export interface Vats extends AsyncDisposable {
    * turn).
    */
   meter(name: string, limits?: Readonly<Record<string, number>>): Meter;
+  /** Forgets the meter of that name. Whatever holds it goes on to use it, and `meter(name)` makes a new one. */
+  dropMeter(name: string): void;
   sturdyref(reference: Far<unknown>): Promise<string>;
   restore<T>(sturdyref: string): Promise<Far<T>>;
   revokeSturdyref(sturdyref: string): Promise<void>;

@@ -298,6 +298,8 @@ class LiveVats implements Vats {
     return account;
   }
 
+  readonly dropMeter: Vats['dropMeter'] = (name) => void this.#meters.delete(name);
+
   async sturdyref(reference: Far<unknown>): Promise<string> {
     if (!isReference(reference)) throw new CapError('invalid', 'only a reference can have a sturdyref');
     return await this.#sturdyrefs.make(reference);
