@@ -1,10 +1,10 @@
 /**
  * Cost against size: sessions, grants, ledger lines, actors, references in a frame, directory entries and jobs, up to
- * ten times past what a host is expected to hold.
+ * ten times as many as a host is expected to hold.
  *
- * Each field (`growth/fields.ts`) is measured in a process of its own. A row is the exponent of an operation's cost over
- * the last decade of sizes. `--json FILE` has the points, and `growth/draw.ts FILE` makes the page of plots of them.
- * `--quick` takes smaller sizes.
+ * Each field (`growth/fields.ts`) is measured in a process of its own. The figure of a row is the exponent of an
+ * operation's cost over the last decade of sizes. `--json FILE` also writes the measured points, and
+ * `growth/draw.ts FILE PAGE` draws them. `--quick` takes smaller sizes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ const isQuick = process.argv.includes('quick');
 const running = new Set<ChildProcess>();
 type Measured = ReadonlyMap<string, readonly Point[]>;
 
-/** Starts the process of a field, and collects what it prints. */
+/** Runs the process of a field. Returns the points that it prints, by operation. */
 async function measured(name: string, { sizes, quick }: Field): Promise<Measured> {
   const program = new URL('growth/child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [...process.execArgv, program, name, (isQuick ? quick : sizes).join(',')], {

@@ -5,7 +5,7 @@
  * judged by the printed numbers. `ratio` is ours / peer in time per operation: below 1 is faster.
  */
 
-/** Runs `n` operations. Returns its measurement in the unit of its case, or nothing: the caller measures. */
+/** Runs `n` operations. Returns a figure in the unit of the case. If it returns nothing, the caller takes the time. */
 export type Side = (n: number) => number | void | Promise<number | void>;
 
 export interface Goal {
@@ -21,14 +21,14 @@ export interface Case {
   /** Operations in a round: one round should take 20 ms or more. */
   readonly n: number;
   readonly rounds?: number;
-  /** The unit of the results of `ours` and `peer`; ns per operation where they leave the measuring to us. */
+  /** The unit of the figures that `ours` and `peer` return. Default: ns per operation, which the caller measures. */
   readonly unit?: string;
   readonly goal?: Goal;
-  /** Why the goal is missed, where that is known: printed only then. */
+  /** Why the goal is missed, if that is known. Printed only if it is missed. */
   readonly whenMissed?: string;
   /** Left out by `--quick`. */
   readonly slow?: boolean;
-  /** What the figure was taken from, for the JSON file; asked for after the rounds. */
+  /** Returns the measurements behind the figure, for the JSON file. Called after the rounds. */
   points?(): readonly Point[];
 }
 
@@ -41,7 +41,7 @@ export interface Point {
 export interface Suite {
   readonly name: string;
   readonly cases: readonly Case[];
-  /** Ends what the cases share. */
+  /** Ends processes and removes files that the cases share. */
   close?(): Promise<void>;
 }
 
@@ -105,10 +105,10 @@ export function percentile(samples: readonly number[], percent: number): number 
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
 }
 
-/** Four digits that count. */
+/** Rounds to four significant digits. */
 const round4 = (figure: number): number => Number(figure.toPrecision(4));
 
-/** For people. */
+/** Returns the rows as a table for a person. */
 export function table(rows: readonly Row[]): string {
   const head = ['suite', 'case', 'ours', 'peer', 'ratio', 'unit', 'goal', ''];
   const text = rows.map((row) => [

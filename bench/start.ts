@@ -1,6 +1,6 @@
 /**
- * How long a person waits for `hob`: whole processes, from their start to their end, beside `node -e 0`; and `npm start`
- * on a state that is there, from its start to the line that says it is ready.
+ * How long a person waits for `hob`. Verbs are whole processes, from their start to their end. Their peer is
+ * `node -e 0`. `npm start` runs on an existing state, from its start to the line `hob ready`.
  *
  * `hob` is as a user has it: packed, and installed by npm in an empty folder, with Node's cache of compiled code. The
  * first run of each row fills that cache and does not count.
@@ -16,7 +16,7 @@ import { installed } from '../test/packed/installed.ts';
 import type { Case, Goal, Suite } from './measure.ts';
 
 const rounds = 11;
-/** The kernel counts the time of ended children in ticks of 10 ms, so some runs share one figure. */
+/** The kernel counts the time of ended children in ticks of 10 ms. So a figure is the mean of this many runs. */
 const runsPerFigure = 8;
 const checkout = new URL('..', import.meta.url).pathname;
 const found = await installed();
@@ -24,7 +24,7 @@ if (found === undefined) throw new Error('the packages that Hob depends on canno
 const { folder, remove } = found;
 const hob = join(folder, 'node_modules', '@hob', 'cli', 'dist', 'main.js');
 const work = mkdtempSync(join(tmpdir(), 'hob-bench-start-'));
-// Also where a case fails.
+// The files are removed also if a case fails.
 process.once('exit', () => {
   rmSync(work, { recursive: true, force: true });
   remove();
@@ -39,7 +39,7 @@ for (const name of ['state', 'root', 'sentinel']) mkdirSync(at(name));
 const lines = 100;
 await makeLedger();
 
-/** A store with some lines, and the same lines in a file. */
+/** Makes a store with some lines, and a file with the same lines. */
 async function makeLedger(): Promise<void> {
   const store = await openStore({ path: at('ledger') });
   const vats = await openVats({ store });
@@ -54,7 +54,7 @@ async function makeLedger(): Promise<void> {
   await store.close();
 }
 
-/** ms from the start of a process to its end. */
+/** Runs a process to its end. Returns how long it takes, in ms. Throws if it does not end with `code`. */
 function took(args: readonly string[], code: number): number {
   const began = performance.now();
   const { status, error, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
@@ -63,19 +63,19 @@ function took(args: readonly string[], code: number): number {
   if (status !== code) throw new Error(`${args.slice(1).join(' ')} ended with ${status}: ${stderr}`);
   return ms;
 }
-/** Without what this process has for its own Node. */
+/** The environment of this process, without the variables of npm, Node and Hob. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD|NODE_OPTIONS|HOB_)/.test(name)),
 );
 
-/** ms of the processor that a run takes: what other processes do is no part of it. */
+/** Returns the processor time of one run, in ms. Other processes do not count. */
 function used(args: readonly string[], code: number): number {
   const before = ofChildren();
   for (let run = 0; run < runsPerFigure; run += 1) took(args, code);
   return (ofChildren() - before) / runsPerFigure;
 }
 
-/** ms of the processor of all children that have ended. */
+/** Returns the processor time of all children that have ended, in ms. */
 function ofChildren(): number {
   const stat = readFileSync('/proc/self/stat', 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -103,7 +103,7 @@ const verb = (name: string, args: readonly string[], code = 0): readonly Case[] 
   },
 ];
 
-/** ms from the start of npm to the line `hob ready`. */
+/** Returns the time from the start of npm to the line `hob ready`, in ms. */
 async function ready(): Promise<number> {
   const began = performance.now();
   const args = ['start', '--', '--root', at('root'), '--sentinel', at('sentinel')];
@@ -128,7 +128,7 @@ async function ready(): Promise<number> {
   return ms;
 }
 
-/** ms of npm and the two processes of Node that `npm start` begins with. */
+/** Returns the time of npm with two processes of Node that do nothing, in ms. `npm start` needs these, too. */
 function bareNpm(): number {
   const began = performance.now();
   const { status } = spawnSync('npm', ['run', '-s', 'node', '--', '-e', '0'], { cwd: checkout, env, stdio: 'ignore' });

@@ -1,4 +1,4 @@
-/** A durable store with many actors: the leaves of trees with a hundred references in each portrait. */
+/** Measures a durable store with many actors. They are leaves of trees, and each branch above them holds a hundred. */
 import { E, type Far, openStore, openVats, spawn, type Vats } from '@hob/vat';
 import { Branch, Counter, definitions } from '../durable-actors.ts';
 import type { Tell } from './fields.ts';
@@ -48,7 +48,7 @@ async function open(folder: string): Promise<Opened> {
   };
 }
 
-/** Each tree is a root: its branches hold a hundred counters each. */
+/** Makes counters `from` to `to`, in trees of a thousand. The root of a tree has ten branches of a hundred counters. */
 async function make(vats: Vats, from: number, to: number): Promise<void> {
   const vat = vats.vat('many');
   const tree = width * 10;

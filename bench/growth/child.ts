@@ -1,7 +1,7 @@
 /**
  * Measures one field in a process of its own: `child.ts FIELD SIZE,SIZE…`. Prints a line of JSON for each point.
  *
- * Each field has a heap of its own, since the size of a heap is part of what grows.
+ * Each field has a heap of its own. A larger heap makes operations slower, and that belongs to the cost of this field.
  */
 import '../lockdown.ts';
 import type { Measure } from './fields.ts';
@@ -17,7 +17,7 @@ const measures: Readonly<Record<string, () => Promise<Measure>>> = {
   jobs: async () => (await import('./jobs.ts')).measureJobs,
   running: async () => (await import('./jobs.ts')).measureRunning,
 };
-// Its files go with it.
+// `exit` removes the files of the field: see `folderOf`.
 process.once('SIGTERM', () => process.exit(1));
 const load = measures[name];
 if (load === undefined) throw new Error(`no such field: ${name}`);

@@ -1,4 +1,4 @@
-/** A directory with many entries, through its capability. */
+/** Measures a directory with many entries, through its capability. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';

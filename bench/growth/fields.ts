@@ -1,14 +1,14 @@
 /**
- * What is measured against size: the fields, how large each gets, and what a host does with it.
+ * The fields of the suite `growth`. A field is something that a host holds many of. It has sizes and operations.
  *
- * `expected` is as much as a host is expected to hold. The largest size is ten times that.
+ * `expected` is as much as a host is expected to hold. The largest size is ten times that, unless that is a limit.
  */
 
 /** One operation, measured at every size of its field. */
 export interface Operation {
   readonly name: string;
   readonly unit: 'us' | 'ms';
-  /** Whether the cost is that of one among `n`, or that of all `n`. */
+  /** `one`: the cost of one operation while there are `n`. `all`: the cost for all `n` together. */
   readonly of: 'one' | 'all';
 }
 
@@ -16,7 +16,7 @@ export interface Operation {
 export interface Field {
   readonly what: string;
   readonly expected: number;
-  /** A host refuses to hold more than are expected. */
+  /** `expected` is a limit: a host never has more at once. */
   readonly isLimit?: boolean;
   readonly sizes: readonly number[];
   /** For `--quick`: the smaller sizes. */
@@ -24,13 +24,13 @@ export interface Field {
   readonly operations: readonly Operation[];
 }
 
-/** What a measurement tells: the cost of an operation at a size. */
+/** Reports the cost of an operation at size `n`, in the unit of the operation. */
 export type Tell = (operation: string, n: number, cost: number) => void;
 
 /** Measures a field at each of the sizes, smallest first. */
 export type Measure = (sizes: readonly number[], tell: Tell) => Promise<void>;
 
-/** Half decades: 10, 30, 100, … */
+/** Returns two sizes for each decade: 10, 30, 100, … */
 const halfDecades = (from: number, to: number): readonly number[] => {
   const sizes: number[] = [];
   for (let n = from; n <= to; n *= 10) sizes.push(n, ...(n * 3 <= to ? [n * 3] : []));

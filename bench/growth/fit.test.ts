@@ -6,7 +6,7 @@ import { allowedFor, exponentOf, lastDecade } from './fit.ts';
 const sizes = [100, 300, 1000, 3000, 10_000, 30_000, 100_000];
 const of = (cost: (n: number) => number): readonly Point[] => sizes.map((n) => ({ n, cost: cost(n) }));
 
-test('a power is its own exponent, whatever stands before it', () => {
+test('the exponent of a power of n is found, whatever its factor is', () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 3, noNaN: true }), fc.double({ min: 0.01, max: 1e4, noNaN: true }), (e, a) => {
       expect(exponentOf(of((n) => a * n ** e))).toBeCloseTo(e, 6);

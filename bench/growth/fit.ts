@@ -1,7 +1,7 @@
 /**
- * How a cost grows with a size: the slope of its logarithm over that of the size.
+ * Computes how a cost grows with a size `n`: the slope of log(cost) over log(n).
  *
- * Promise: only the last decade of sizes counts. There the fixed part of a cost hides least of what grows.
+ * Only the last decade of sizes is judged. There the fixed part of a cost hides least of the growth.
  */
 import type { Point } from '../measure.ts';
 
@@ -20,12 +20,12 @@ export function lastDecade(points: readonly Point[]): readonly Point[] {
   return points.filter(({ n }) => n * 10 >= largest);
 }
 
-/** As much as two runs of the same measurement differ. */
+/** Allowed for the difference between two runs of the same measurement. */
 const noise = 0.15;
 
 /**
- * The largest exponent that is no worse than n log n for all of `n`, or than log n for one of them, at the sizes of
- * `points`.
+ * Returns the largest exponent that is allowed at the sizes of `points`: that of n log n for a cost of all `n`, that of
+ * log n for a cost of one of them, and some more for noise.
  */
 export function allowedFor(points: readonly Point[], of: 'one' | 'all'): number {
   const bound = points.map(({ n }) => ({ n, cost: Math.log(n) * (of === 'all' ? n : 1) }));

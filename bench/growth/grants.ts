@@ -1,4 +1,4 @@
-/** A durable host with many grants, in ten sessions. */
+/** Measures a durable host with many grants, in ten sessions. */
 import type { SessionFace } from '@hob/host';
 import { connect, E } from '@hob/vat';
 import type { Tell } from './fields.ts';
@@ -11,7 +11,7 @@ const rounds = 15;
 export async function measureGrants(sizes: readonly number[], tell: Tell): Promise<void> {
   const house = await openHouse(folderOf('grants'));
   const { host, granter, url } = house;
-  // A session may have so many lines of the ledger an hour, and each grant is one.
+  // Each grant is a ledger line, and the lines of one session are limited per hour.
   const sessions = await Promise.all(
     Array.from({ length: 10 }, (_, i) => host.openSession({ name: `s${i}`, granters: ['owner'] })),
   );

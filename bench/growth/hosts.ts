@@ -13,7 +13,7 @@ export interface House {
   readonly url: string;
 }
 
-/** The host of the state in `stateDir`, whether it is new or there already. */
+/** Opens a host on the state in `stateDir`, which may be new. */
 export async function openHouse(stateDir: string): Promise<House> {
   const host = await openHost({ stateDir, definitions: [BellActor] });
   await host.offer('bell', await host.vats.vat('growth').root('bell', () => BellActor()));
@@ -22,7 +22,7 @@ export async function openHouse(stateDir: string): Promise<House> {
   return { host, granter, url };
 }
 
-/** Terms under which a grant outlives a restart. */
+/** Terms of a grant that outlives a restart of its host. */
 export const lasting = (): { readonly until: number } => ({ until: Date.now() + 80 * 86_400_000 });
 
 /** Reads all pages; throws if there are fewer than `least`. */

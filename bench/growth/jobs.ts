@@ -1,15 +1,15 @@
-/** Many jobs, eight at once, and one more job beside many that run. */
+/** Measures many jobs, eight at once, and one more job beside many that run. */
 import { chmodSync } from 'node:fs';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap } from '@hob/caps-shell';
 import type { Tell } from './fields.ts';
 import { folderOf, medianMs, wallMs } from './times.ts';
 
-/** A shell runs so many at once; further ones wait. */
+/** A shell runs this many jobs at once. Further ones wait. */
 const atOnce = 8;
 const sleeper = 'echo up; exec sleep 110';
 
-/** Opens as many shells as are asked for. Each may run eight jobs at once. */
+/** Opens `count` shells over one directory. `job` runs a job in the first of them. */
 async function openShells(count: number) {
   const folder = folderOf('jobs');
   chmodSync(folder, 0o755);

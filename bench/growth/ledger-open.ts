@@ -1,6 +1,6 @@
 /**
- * Opens the store in FOLDER up to its first durable line: `ledger-open.ts FOLDER`. Prints the ms that this takes by the
- * clock.
+ * `ledger-open.ts FOLDER` opens the store in FOLDER and writes a line. It prints how long it takes until the line is
+ * durable, in ms by the clock.
  */
 import '../lockdown.ts';
 import { ledgerLine, openStore, openVats } from '@hob/vat';

@@ -1,4 +1,4 @@
-/** A store with many ledger lines. It is on the disk: ten million lines are 3 GB. */
+/** Measures a store with many ledger lines. It is on the disk, because ten million lines are 3 GB. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { exportLedger, ledgerLine, openStore, openVats, type Store, type Vat, verifyLedger } from '@hob/vat';
@@ -7,7 +7,7 @@ import type { Tell } from './fields.ts';
 import { folderOf, medianMs, usEach } from './times.ts';
 
 const run = promisify(execFile);
-/** Verifying ten million takes minutes and shows no more. */
+/** The largest number of lines that is verified. Ten million would take minutes and show nothing more. */
 const mostVerified = 1_000_000;
 
 export async function measureLedger(sizes: readonly number[], tell: Tell): Promise<void> {
@@ -29,7 +29,7 @@ export async function measureLedger(sizes: readonly number[], tell: Tell): Promi
 const line = (i: number): void =>
   ledgerLine('call', { session: 'bench', grant: `g${i % 100}`, method: 'next', count: i });
 
-/** A thousand a turn. */
+/** Writes lines `from` to `to`, a thousand in each turn. */
 async function write(vat: Vat, from: number, to: number): Promise<void> {
   for (let done = from; done < to; done += 1000)
     await vat.turn(() => {
@@ -63,7 +63,7 @@ async function verify(store: Store): Promise<void> {
   if (!verdict.ok) throw new Error(`line ${verdict.badLine}: ${verdict.why}`);
 }
 
-/** ms by the clock in new processes, as a host is started: the median of five. */
+/** Opens the store in a new process, five times. Returns the median in ms by the clock. */
 async function openedAnew(folder: string): Promise<number> {
   const program = new URL('ledger-open.ts', import.meta.url).pathname;
   const took: number[] = [];

@@ -9,12 +9,12 @@ const rows = readFileSync(join(import.meta.dirname, 'points.jsonl'), 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line) as Row);
 
-test('the page in docs/img is that of the points beside it', () => {
+test('docs/img/growth.svg is drawn from points.jsonl', () => {
   const kept = readFileSync(join(import.meta.dirname, '../../docs/img/growth.svg'), 'utf8');
   expect(pageOf(rows)).toBe(kept);
 });
 
-test('the page has a plot for each row with points, reads in the dark, and loads nothing', () => {
+test('the page has a plot for each row with points, has colours for a dark background, and loads nothing', () => {
   const page = pageOf(rows);
   const plotted = rows.filter(({ points }) => points !== undefined);
   expect(page.match(/<polyline/g)?.length).toBe(plotted.length);

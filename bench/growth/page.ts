@@ -1,7 +1,8 @@
 /**
  * A page of small plots of cost against size, as SVG.
  *
- * Promise: the same rows give the same bytes. It reads in light and dark surroundings, and needs no font, script or file.
+ * Promise: the same rows give the same bytes. The page has colours for a light and a dark background. It loads no font,
+ * script or file.
  */
 import type { Point, Row } from '../measure.ts';
 import { fields, type Operation } from './fields.ts';
@@ -40,7 +41,7 @@ const styles = `
     .missed .point { fill: #f85149; }
   }`;
 
-/** The page for the rows of the suite `growth`. */
+/** Returns the page for the rows of the suite `growth`. */
 export function pageOf(rows: readonly Row[]): string {
   const parts: string[] = [];
   let y = head;
@@ -114,7 +115,7 @@ function plotOf(row: Row, points: readonly Point[], { operation, expected }: Abo
 
 type Scale = (value: number) => number;
 
-/** The allowed growth from the first point of the last decade on, cut off at the top of the plot. */
+/** The line of the allowed growth. It begins at the first point of the last decade, and ends at the top of the plot. */
 function boundOf(
   points: readonly Point[],
   of: 'one' | 'all',
@@ -133,7 +134,7 @@ function scale(from: number, to: number, start: number, end: number): Scale {
   return (value) => start + ((Math.log(value) - Math.log(from)) / (Math.log(to) - Math.log(from))) * (end - start);
 }
 
-/** Whole powers of ten around the costs, with one decade to spare where they are flat. */
+/** Returns whole powers of ten around the costs, at least two decades apart. */
 function decadesAround(least: number, most: number): readonly [low: number, high: number] {
   const low = Math.floor(Math.log10(least));
   const high = Math.max(low + 2, Math.ceil(Math.log10(most)));

@@ -1,4 +1,4 @@
-/** Frames of `hob.1` with many references to new objects, over a pair of ends in one process: the cost of both. */
+/** Measures frames of `hob.1` with many references to new objects. The cost is that of both ends. */
 import { openHost, type SessionFace } from '@hob/host';
 import { captp, connect, type Definition, define, E, type Far, memoryPair, openVats, spawn } from '@hob/vat';
 import type { Tell } from './fields.ts';
@@ -44,7 +44,7 @@ async function overNewWire(tree: Far<Tree>, ask: (far: Far<Tree>) => unknown, n:
   serving.close();
 }
 
-/** The same through a session and a grant of a host, over a socket: each of the objects is wrapped. */
+/** The same over a socket, through a session and a grant of a host. Each object gets a forwarder. */
 async function throughGrant(sizes: readonly number[], tell: Tell): Promise<void> {
   const host = await openHost({ stateDir: folderOf('references'), definitions: [LeafActor, TreeActor] });
   await host.offer('tree', await host.vats.vat('growth').root('tree', () => TreeActor()));
@@ -52,7 +52,7 @@ async function throughGrant(sizes: readonly number[], tell: Tell): Promise<void>
   const { url } = await host.serve();
   for (const n of sizes) {
     const call = async (round: number): Promise<void> => {
-      // A session pays for the actors that its calls make, and may have so many.
+      // A session may have a limited number of actors, and pays for those that its calls make.
       const { id, secret } = await host.openSession({ name: `s${n}-${round}`, granters: ['owner'] });
       await E(granter).grant(id, 'tree', 'tree', lasting());
       const connection = await connect<SessionFace>(url, { secret });

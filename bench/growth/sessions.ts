@@ -1,4 +1,4 @@
-/** A durable host with many sessions, each with a grant. */
+/** Measures a durable host with many sessions, each with a grant. */
 import type { SessionFace } from '@hob/host';
 import { connect, E } from '@hob/vat';
 import { median } from '../measure.ts';
@@ -31,7 +31,7 @@ export async function measureSessions(sizes: readonly number[], tell: Tell): Pro
     const made: string[] = [];
     tell('open one more', n, await usEach(rounds, atOnce, async () => void made.push((await open()).id)));
     tell('end one', n, await usEach(rounds, atOnce, (i) => E(house.granter).end(made[i] ?? '') as never));
-    // Their rows are removed afterwards, in slices.
+    // The rows of an ended session are removed later, in slices. That is not part of the next cost.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     tell('enter one and call', n, await medianMs(31, (i) => enter(house, secrets[(i * 37) % secrets.length] ?? '')));
     tell('list all in pages', n, await medianMs(3, () => listSessions(house, n)));

@@ -1,4 +1,4 @@
-/** Times of operations, and a place for their files. */
+/** Measures times of operations, and makes folders for their files. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { median } from '../measure.ts';
 /** A promise of any kind. */
 type Pending = PromiseLike<unknown>;
 
-/** ms of `body` by the clock. */
+/** Returns how long `body` takes, in ms by the clock. */
 export async function wallMs(body: () => Pending): Promise<number> {
   const began = performance.now();
   await body();
   return performance.now() - began;
 }
 
-/** ms of the processor that this process takes for `body`, in all its threads: what other processes do is no part of it. */
+/** Returns the processor time of all threads of this process while `body` runs, in ms. Other processes do not count. */
 export async function cpuMs(body: () => Pending): Promise<number> {
   const began = process.cpuUsage();
   await body();
@@ -22,7 +22,7 @@ export async function cpuMs(body: () => Pending): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** The median of `rounds`, by one of the two. */
+/** Returns the median of `rounds` rounds of `body`, in ms. `measure` is `cpuMs` or `wallMs`. */
 export async function medianMs(
   rounds: number,
   body: (round: number) => Pending,
@@ -33,7 +33,7 @@ export async function medianMs(
   return median(took);
 }
 
-/** us of the processor for one of `count` that are asked for at once, the median of `rounds`. */
+/** Runs `count` operations at once in each round. Returns the processor time of one in us: the median of `rounds`. */
 export async function usEach(rounds: number, count: number, body: (i: number) => Pending): Promise<number> {
   const took = await medianMs(rounds, (round) =>
     Promise.all(Array.from({ length: count }, (_, i) => body(round * count + i))),
@@ -48,7 +48,7 @@ export async function many(count: number, make: (i: number) => Pending): Promise
     await Promise.all(Array.from({ length: Math.min(atOnce, count - done) }, (_, i) => make(done + i)));
 }
 
-/** A new folder, which goes with this process; in memory where the machine has such a place, so no disk hides what grows. */
+/** Makes a folder that is removed when this process exits: in memory if possible, so that no disk hides the growth. */
 export function folderOf(name: string, where: 'memory' | 'disk' = 'memory'): string {
   const inMemory = where === 'memory' && existsSync('/dev/shm');
   const folder = mkdtempSync(join(inMemory ? '/dev/shm' : tmpdir(), `hob-growth-${name}-`));
