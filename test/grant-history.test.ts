@@ -1,4 +1,4 @@
-/** The check of histories of a grant: it accepts each one that can be explained, and no other. */
+/** The check of histories of a grant accepts each history that some order of its calls explains, and no other. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { volume } from './depth.ts';
@@ -10,7 +10,7 @@ interface Grant {
   readonly revoked: boolean;
 }
 
-/** The answer that a grant in this state gives, and its next state. */
+/** Returns the answer of a grant in this state, and its next state. */
 function play({ left, revoked }: Grant, kind: Call['kind']): { readonly answer: Call['answer']; readonly next: Grant } {
   if (kind === 'revoke') return { answer: 'done', next: { left, revoked: true } };
   if (kind === 'left') return { answer: left, next: { left, revoked } };
@@ -47,7 +47,7 @@ const steps = (maxLength: number): fc.Arbitrary<readonly Step[]> =>
     { maxLength },
   );
 
-/** A history that happened: each step at one moment, some around others, some of them without an answer. */
+/** Makes a true history: step `n` happens at moment `n`. Calls overlap, and some have no answer. */
 function happened(uses: number, given: readonly Step[]): Call[] {
   let state: Grant = { left: uses, revoked: false };
   return given.map(({ kind, early, late, fate }, moment): Call => {
@@ -99,7 +99,7 @@ test('of short histories, true ones and others, it accepts exactly those that so
   };
   const uses = fc.integer({ min: 1, max: 4 });
   fc.assert(fc.property(uses, anything, same), { numRuns: volume(2000, 30_000) });
-  // Almost true: one answer of a history that happened is another one.
+  // Almost true histories: one answer is replaced.
   const changed = fc.record({ at: fc.nat(7), answer: fc.oneof(answersOf.use, answersOf.left) });
   fc.assert(
     fc.property(uses, steps(8), changed, (uses, given, { at, answer }) => {
@@ -114,7 +114,7 @@ test('of short histories, true ones and others, it accepts exactly those that so
     }),
     { numRuns: volume(2000, 30_000) },
   );
-  // Almost true: one call was somewhere else in time.
+  // Almost true histories: one call is moved in time.
   fc.assert(
     fc.property(uses, steps(8), fc.nat(7), fc.integer({ min: -6, max: 6 }), (uses, given, at, by) => {
       const history = happened(uses, given);
@@ -127,7 +127,7 @@ test('of short histories, true ones and others, it accepts exactly those that so
   expect(Math.min(seen.explained, seen.not)).toBeGreaterThan(500);
 });
 
-/** A day of one grant: six callers at once, each of whom ends some time after it began. */
+/** A true history of 150 calls, several of them at once. */
 const USES = 200;
 const day = happened(
   USES,

@@ -1,4 +1,4 @@
-/** The engines over which the fault table runs: folders of SQLite on a disk that fails, and a PostgreSQL server that does. */
+/** The grounds of the fault table: folders of SQLite on a disk that fails, and a PostgreSQL server that fails. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Control, ERRORS } from '../../packages/store-postgres/test/faulty-way.ts';
@@ -11,9 +11,9 @@ import { copyStore, dropStore, placeIn } from './schemas.ts';
 const ARMER = join(import.meta.dirname, '..', '..', 'packages', 'store-postgres', 'test', 'faulty-way.ts');
 
 /**
- * Each statement fails in turn. A folder that was made, and that no disk knows yet, has no counterpart: the schema and its
- * tables are made in one transaction, of which a statement fails here, too. In place of the power of the disk, that of the
- * server fails: all its processes are killed.
+ * Each statement fails in turn. A server has no counterpart of a folder that the disk does not know yet: the schema and
+ * its tables are made in one transaction, and its statements fail in turn, too. When the power fails, all processes of
+ * the server are killed.
  */
 const faultyServer: FaultGrounds = async (hard) => {
   const cluster = await openCluster();
@@ -25,7 +25,7 @@ const faultyServer: FaultGrounds = async (hard) => {
     founds: ['nothing', 'a store that was killed'],
     errors: ERRORS,
     isRead: (what) => what.startsWith('SELECT'),
-    // A server that is killed is killed for all.
+    // A server can only be killed for all lanes at once.
     lanes: hard ? 1 : 2,
     lane(folder) {
       const way = join(folder, 'way');

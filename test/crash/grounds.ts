@@ -1,4 +1,4 @@
-/** The engines over which the crash table runs: folders of SQLite, and a PostgreSQL server. */
+/** The grounds of the crash table: folders of SQLite, and a PostgreSQL server. */
 import { join } from 'node:path';
 import { folders } from '../../packages/vat/crash/folders.ts';
 import type { Death, Grounds } from '../../packages/vat/crash/ground.ts';
@@ -6,9 +6,9 @@ import { openCluster } from '../postgres-cluster.ts';
 import { copyStore, dropStore, placeIn } from './schemas.ts';
 
 /**
- * Stores in a server of their own. When the power fails, the host and all processes of the server are killed together. The
- * server then recovers: nothing that it reported may be lost, also if it had not been written by the kernel yet. What the
- * disk of a server holds after a power cut is PostgreSQL's own promise (`fsync`), and is not simulated.
+ * Stores in a server of their own. When the power fails, the host and all processes of the server are killed together.
+ * The server then recovers. It may lose nothing that it reported, also if the kernel had not written it yet. PostgreSQL
+ * itself promises that its disk holds the data after a power cut (`fsync`). The disk is not simulated.
  */
 const schemas: Grounds = async ({ mode, scratch, chance }) => {
   const cluster = await openCluster();
@@ -51,7 +51,7 @@ const schemas: Grounds = async ({ mode, scratch, chance }) => {
         remove: () => dropStore(cluster, place),
       };
     },
-    // A host waits for half a second, in which the one before it may come back.
+    // A host waits for half a second, because the previous one may come back.
     openingMs: 900,
     close: () => cluster.remove(),
   };

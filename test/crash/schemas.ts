@@ -1,4 +1,4 @@
-/** Stores of crash tests in one server: each has a schema, and a folder for what is beside it. */
+/** Stores of crash tests in one server. Each has a schema, and a folder for its sentinel. */
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { At } from '../../packages/store-postgres/test/open-at.ts';
@@ -6,10 +6,12 @@ import type { Place } from '../../packages/vat/crash/here.ts';
 import type { Cluster } from '../postgres-cluster.ts';
 
 const OPENER = join(import.meta.dirname, '..', '..', 'packages', 'store-postgres', 'test', 'open-at.ts');
-/** The room that is kept for a full disk is made again where it is missing. */
+/** The tables to copy. The store makes the table `reserve` again if it is missing. */
 const TABLES = ['store', 'owner', 'line', 'args', 'cell'];
 
-/** A place in `schema`, with its sentinel below `folder`. `url`: where a process finds the server, if not where it is. */
+/**
+ * Makes a place in `schema`, with its sentinel in `folder`. `url` is the address at which a process reaches the server.
+ */
 export function placeIn(cluster: Cluster, schema: string, folder: string, url: string = cluster.url): Place {
   mkdirSync(folder, { recursive: true });
   const at: At = { url, schema };
@@ -19,7 +21,7 @@ export function placeIn(cluster: Cluster, schema: string, folder: string, url: s
 /** Copies the store as it is at one moment, if there is one, with its sentinel. The copy can be opened at once. */
 export async function copyStore(cluster: Cluster, from: Place, to: Place): Promise<void> {
   const [old, made] = [from, to].map(({ at }) => (at as At).schema) as [string, string];
-  // The store may only be ahead of its sentinel.
+  // The sentinel is copied first: a store may be ahead of its sentinel, and not behind it.
   rmSync(dirname(to.folder), { recursive: true, force: true });
   cpSync(dirname(from.folder), dirname(to.folder), { recursive: true });
   const [found] = await cluster.sql`SELECT to_regclass(${`${old}.store`}) IS NOT NULL AS there`;

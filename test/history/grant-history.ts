@@ -1,23 +1,25 @@
 /**
- * Whether a recorded history of one grant can be explained: whether all calls could have happened one after the other, each
- * at one moment between its begin and its end (linearisability: Herlihy and Wing, 1990).
+ * Checks whether some order of the calls explains a recorded history of one grant. Each call must have happened at one
+ * moment between its begin and its end (linearisability: Herlihy and Wing, 1990).
  *
- * A grant has N uses. `use` takes one and returns the number that was left before it. It returns `revoked` once the grant is
- * revoked, and otherwise `exhausted` when none is left. `left` returns how many are left. `revoke` ends the grant.
+ * A grant has N uses. `use` takes one and returns how many were left before it. If the grant is revoked, it returns
+ * `revoked`. Otherwise, if none is left, it returns `exhausted`. `left` returns how many are left. `revoke` ends the
+ * grant.
  *
- * The check is exact, and takes n log n steps: each use that was charged returns its own number, so the order of the charges
- * is known, and only their moments are to be found. Each charge gets the earliest moment that it can have. If that does not
- * work, nothing does. `search.ts` tries every order instead, and `grant-history.test.ts` compares the two.
+ * The check is exact and takes n log n steps. Each charged use returns another number, so the order of the charges is
+ * known. The check looks only for their moments. It gives each charge the earliest moment that is possible. If these
+ * moments do not explain the history, no others do. `search.ts` tries every order instead, and
+ * `../grant-history.test.ts` compares the two.
  */
 
 /** One call of the grant, as the process that made it saw it. */
 export interface Call {
   readonly kind: 'use' | 'left' | 'revoke';
-  /** When it was made, by a clock that all processes share. */
+  /** When the call began, by a clock that all processes share. */
   readonly from: number;
-  /** When its answer was there; `Infinity` if none came. */
+  /** When its answer came; `Infinity` if none came. */
   readonly to: number;
-  /** `undefined`: nobody knows whether it was carried out, so it may have been at any time after `from`, or never. */
+  /** `undefined`: the outcome is unknown. The call may have been carried out at any time after `from`, or never. */
   readonly answer: number | 'exhausted' | 'revoked' | 'done' | undefined;
 }
 
@@ -27,19 +29,19 @@ export function whyNot(uses: number, history: readonly Call[]): string | undefin
   if (typeof charges === 'string') return charges;
   const reads = readsOf(history);
   const untold = byBegin(history.filter(({ kind, answer }) => kind === 'use' && answer === undefined));
-  // More charges than these explain nothing that fewer do not.
+  // The smallest number of uses left that an answer shows. Further charges would explain nothing more.
   const fewest = Math.min(uses, ...[...charges.keys()].map((left) => left - 1), ...reads.keys());
   let charged = Number.NEGATIVE_INFINITY;
   let now = charged;
   for (let left = uses; left >= fewest; left -= 1) {
     if (left < uses) {
-      // A charge that no answer tells of is one of the uses whose outcome is unknown: the earliest, since none ends.
+      // No answer has this charge, so it is a use of unknown outcome: the one that began first, as none has an end.
       const call = charges.get(left + 1) ?? untold.shift();
       if (call === undefined) return `use ${left + 1} was charged, and nobody made it`;
       charged = Math.max(now, call.from);
       if (charged > call.to) return tooLate(call, charged);
     }
-    // Reads change nothing, so each has its own moment between two charges.
+    // Reads change nothing. Each gets the earliest moment between this charge and the next one.
     now = charged;
     for (const read of reads.get(left) ?? []) {
       const moment = Math.max(charged, read.from);
@@ -50,7 +52,7 @@ export function whyNot(uses: number, history: readonly Call[]): string | undefin
   return whyNotRevoked(history, charged);
 }
 
-/** The charges by the number that was left before each, or why they cannot be. */
+/** Returns the charges by the number that was left before each, or why there cannot be such charges. */
 function chargesOf(uses: number, history: readonly Call[]): ReadonlyMap<number, Call> | string {
   const charges = new Map<number, Call>();
   for (const call of history) {
@@ -64,7 +66,7 @@ function chargesOf(uses: number, history: readonly Call[]): ReadonlyMap<number, 
   return charges;
 }
 
-/** Those who found how many were left, by that number. */
+/** Returns the calls that found how many uses were left, by that number. */
 function readsOf(history: readonly Call[]): ReadonlyMap<number, readonly Call[]> {
   const reads = new Map<number, Call[]>();
   for (const call of history) {
@@ -75,8 +77,9 @@ function readsOf(history: readonly Call[]): ReadonlyMap<number, readonly Call[]>
 }
 
 /**
- * The first revocation comes after the last charge, which was at `charged`, and after each use that found none left. It comes
- * before the end of each call that saw it, and of each other revocation.
+ * Returns why no moment fits the first revocation; undefined if one does. The revocation comes after the last charge,
+ * which was at `charged`, and after each use that found none left. Each call that found the grant revoked, and each
+ * `revoke` that returned, ended after it.
  */
 function whyNotRevoked(history: readonly Call[], charged: number): string | undefined {
   const revocations = byBegin(history.filter(({ kind }) => kind === 'revoke'));

@@ -1,24 +1,24 @@
 /**
- * Whether some order of the calls explains a history: by trying every order (Wing and Gong, 1993), where what was tried
- * before is not tried again (Lowe, 2017). For short histories: up to 30 calls, of which few run at once.
+ * Checks whether some order of the calls explains a history. It tries every order (Wing and Gong, 1993), but no state
+ * with the same remaining calls twice (Lowe, 2017). It is for short histories: up to 30 calls, few of them at once.
  */
 
-/** What a history can be searched for. `Call` may have any answer of its own. */
+/** The begin and the end of a call. A call without an answer has the end `Infinity`. */
 export interface Timed {
   readonly from: number;
   readonly to: number;
 }
 
-/** The rules of an object, as a program that runs alone. */
+/** The rules of an object whose calls happen one after the other. */
 export interface Rules<State, Call extends Timed> {
   readonly begin: State;
-  /** The state after this call, if its answer is the right one in `state`; otherwise `undefined`. */
+  /** Returns the state after this call; undefined if the object would not give this answer in `state`. */
   after(state: State, call: Call): State | undefined;
-  /** Whether it may also never have happened. */
+  /** Whether the call may never have been carried out. */
   mayBeMissing(call: Call): boolean;
 }
 
-/** Whether an order of the calls keeps the rules in which no call comes before one that had ended when it began. */
+/** Whether some order of the calls keeps the rules. In it, a call that ended before another one began comes first. */
 export function isExplained<State, Call extends Timed>(rules: Rules<State, Call>, history: readonly Call[]): boolean {
   const tried = new Set<string>();
   const search = (state: State, rest: readonly Call[]): boolean => {

@@ -145,7 +145,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-look',
-    breaks: 'who looks at a store that is in use reads parts of several moments',
+    breaks: 'a program that looks at a store in use reads parts of several moments',
     file: 'packages/store-postgres/src/opening.ts',
     find: "'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'",
     replace: "'BEGIN'",
@@ -153,7 +153,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-floods',
-    breaks: 'whoever accepts and closes is asked again without an end',
+    breaks: 'a program that closes each connection is connected to again without an end',
     file: 'packages/store-postgres/src/drivers/connection.ts',
     find: '      if (state.given) throw new Lost();',
     replace: '      if (state.given) return openSocket(port, host);',

@@ -1,6 +1,6 @@
 /**
- * One host for `crash.test.ts`: uses up one grant after the other, and revokes half of them meanwhile. It says each call,
- * each answer and each effect on its standard output, with the time of a clock that all processes of the machine share. It
+ * One host for `crash.test.ts`. It uses up one grant after the other, and revokes about half of them before that. It
+ * prints each call, each answer and each effect, with the time of a clock that all processes of the machine share. It
  * ends when its store is gone or another host has it.
  */
 import { writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ const pause = (): Promise<void> => new Promise((then) => setTimeout(then, 50));
 interface Outside {
   done(grant: string, left: number): void;
 }
-/** As a grant does, each call writes a line, so its answer waits for a commit: also one that only reads or refuses. */
+/** Each call writes a line, as with a real grant. So each answer waits for a commit, also that of a refusal. */
 interface Grant {
   use(): number | 'exhausted' | 'revoked';
   left(): number;
@@ -49,7 +49,7 @@ const store = await postgresStore({ url, schema, leaseMs: Number(leaseMs) }).cat
 const outside = driver<Outside>({ done: ([grant, left]) => say('effect', grant, left, now()) }, { name: 'outside' });
 const vats = await openVats({ store, definitions: [Grant] }).catch(() => process.exit(4));
 
-/** Another host has the store, or nobody can have it. */
+/** Ends the process if its vats have halted: another host has the store, or the store cannot be reached. */
 const endIfHalted = (error: unknown): void => {
   if ((error as { code?: string }).code === 'vat-halted') process.exit(5);
 };
@@ -65,7 +65,7 @@ async function open(number: number): Promise<Far<Grant>> {
 }
 
 let calls = 0;
-/** Returns the answer; `undefined` if nobody knows whether the call was carried out. */
+/** Makes one call. Returns its answer; `undefined` if it is unknown whether the call was carried out. */
 async function call(grant: Far<Grant>, number: number, kind: keyof Grant): Promise<string | number | undefined> {
   const id = (calls += 1);
   say('call', id, number, kind, now());
@@ -80,9 +80,9 @@ async function call(grant: Far<Grant>, number: number, kind: keyof Grant): Promi
   }
 }
 
-/** Uses the grant until it has ended. Whoever gets this use of it revokes it, and of every other grant nobody does. */
+/** Uses the grant until it has ended. Grants of odd numbers are revoked, after the use with the number `last`. */
 async function caller(grant: Far<Grant>, number: number): Promise<void> {
-  const last = number % 2 === 0 ? 0 : (number * 7) % Number(uses);
+  const last = number % 2 === 0 ? 0 : (number * 7) % Number(uses); // no use has the number 0
   for (let answer: string | number | undefined; answer !== 'exhausted' && answer !== 'revoked'; ) {
     answer = await call(grant, number, 'use');
     if (answer === last) await call(grant, number, 'revoke');
@@ -92,7 +92,7 @@ async function caller(grant: Far<Grant>, number: number): Promise<void> {
 
 for (let number = Number(first); ; number += 1) {
   const grant = await open(number);
-  // What the host before left.
+  // How many uses the previous host left.
   const found = await call(grant, number, 'left');
   if (number === Number(first) && found !== undefined) say('open');
   await Promise.all(Array.from({ length: 4 }, () => caller(grant, number)));

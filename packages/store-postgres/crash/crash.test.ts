@@ -1,9 +1,10 @@
 /**
- * Hosts, their way to the server and the server itself are killed, stopped, cut and delayed at random, while grants are used
- * up and revoked: no use is spent twice, no answer is forgotten, nothing is let through after a revocation, and a host that
- * was taken over writes nothing. All that the hosts saw is one history, which `whyNot` of `test/history/` checks.
+ * Hosts, their connections to the server and the server itself are killed, stopped, cut and delayed at random, while
+ * grants are used up and revoked. No use is spent twice, no answer is forgotten, nothing is let through after a
+ * revocation, and a host that was taken over writes nothing. All calls of all hosts on one grant are one history, which
+ * `whyNot` of `test/history/` checks.
  *
- * `HOB_FAULTS=1000` does as many faults; `HOB_SEED=any` draws other ones.
+ * `HOB_FAULTS=1000` makes 1,000 faults. `HOB_SEED=any` draws other ones.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -19,14 +20,14 @@ import { postgresStore } from '../src/index.ts';
 import { type Way, wayTo } from '../test/way.ts';
 
 const FAULTS = Number(process.env['HOB_FAULTS'] ?? 20);
-/** Of each grant. */
+/** How many uses each grant has. */
 const USES = 40;
 const LEASE_MS = 1000;
-/** A host that answers nothing for so long, or does not end, has lost something. */
+/** The test fails if no host answers for this time, or if a host does not end. */
 const SILENCE_MS = 60_000;
 const LATER_CLOCK = new URL('../../host/test/later-clock.mjs', import.meta.url).href;
 
-/** Numbers below 1. */
+/** Returns a function that draws numbers below 1. */
 function numbers(): () => number {
   const drawn = fc.sample(fc.noBias(fc.nat(999_999)), { seed: chanceSeed, numRuns: 6 * FAULTS + 10 });
   return () => (drawn.pop() ?? 0) / 1_000_000;
@@ -41,9 +42,9 @@ interface Effect {
 /** The lines that all hosts of a run printed. */
 class Said {
   readonly effects: Effect[] = [];
-  /** Hosts that found out how many uses the one before them left. */
+  /** The number of hosts that have read how many uses the previous host left. */
   opened = 0;
-  /** Answers of any kind, to wait for the next one. */
+  /** The number of answers of any kind. It shows that hosts work. */
   answers = 0;
   /** The grant that the next host goes on with. */
   latest = 0;
@@ -87,7 +88,7 @@ class HostLife {
   readonly child: ChildProcess;
   readonly over: Promise<void>;
   readonly way: Way;
-  /** Its clock is so many ms ahead of the clock of the others. */
+  /** The clock of this host is `later` ms ahead. */
   constructor(way: Way, schema: string, said: Said, later = 0) {
     this.way = way;
     const program = join(import.meta.dirname, 'child.ts');
@@ -121,7 +122,7 @@ test('over kills, stops, cuts, delays and restarts no use is spent twice, no ans
   const random = numbers();
   const cluster = await openCluster();
   onTestFinished(() => cluster.remove());
-  // A host that takes over comes by another way than the one before it.
+  // A host that takes over reaches the server through another proxy than the previous one.
   const ways = [await wayTo(cluster), await wayTo(cluster)] as const;
   onTestFinished(async () => void (await Promise.all(ways.map((way) => way.close()))));
   const schema = 'crash';
@@ -129,7 +130,7 @@ test('over kills, stops, cuts, delays and restarts no use is spent twice, no ans
   const started: HostLife[] = [];
   const start = (besides?: HostLife): HostLife => {
     const way = besides?.way === ways[0] ? ways[1] : ways[0];
-    // No two machines agree about the time, and each start finds another one.
+    // Clocks of machines differ, so each start gets another clock.
     const life = new HostLife(way, schema, said, Math.floor(random() * 7_200_000));
     started.push(life);
     return life;
@@ -156,7 +157,7 @@ test('over kills, stops, cuts, delays and restarts no use is spent twice, no ans
     const before = said.answers;
     await until(() => said.answers >= before + 5);
   };
-  /** Another host has the store, and `old` does not know it. What `old` does then is at most to say what was on its way. */
+  /** Lets another host take the store while `old` does not know it. After `goOn`, `old` must end and do nothing new. */
   const takesOver = async (old: HostLife, goOn: () => unknown): Promise<void> => {
     const before = said.opened;
     host = start(old);

@@ -155,7 +155,7 @@ const cells = (engine: StoreEngine, key: string): Promise<string> =>
     ),
   );
 
-test('a database that is put back under a running host gets nothing more from that host, also when another one has its epoch', async () => {
+test('a host whose database was put back writes nothing more, also when another host has reached the same epoch', async () => {
   const { engine, schema } = await scene();
   await copy(schema);
   for (const key of ['a/1', 'a/2', 'a/3']) expect(await cells(engine, key)).toBe('done');
@@ -173,7 +173,7 @@ test('a database that is put back under a running host gets nothing more from th
   expect(second.scan('a/')).toEqual([]);
 });
 
-test('a host whose database was put back goes no further, and the next one opens it as one that was put back', async () => {
+test('a host whose database was put back fails, and the next host finds that the store was put back', async () => {
   const { engine, way, schema } = await scene();
   await copy(schema);
   expect(await cells(engine, 'a/1')).toBe('done');
@@ -199,7 +199,7 @@ const Pages: Definition<Pages, [count: number, pages: Table<boolean>]> = define(
   count: () => [count, [...pages.entries()].length],
 }));
 
-test('vats whose database was put back under them halt, whichever actor notices it: the next host finds whole turns', async () => {
+test('vats whose database was put back halt, whichever actor writes first, and the next host finds only whole turns', async () => {
   const schema = server.nextSchema();
   const open = async (): Promise<Life> => {
     const store = await postgresStore({ url: server.cluster.url, schema });
@@ -229,7 +229,7 @@ test('vats whose database was put back under them halt, whichever actor notices 
   await second.close();
 });
 
-test('vats that were taken over while they did nothing halt at the next renewal of the lease, and their program is told', async () => {
+test('vats whose store was taken over while they did nothing halt at the next renewal of the lease, and their program is told', async () => {
   const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
   onTestFinished(() => way.close());
   const store = await postgresStore({ url: way.url, schema, leaseMs: 1000 });
@@ -247,14 +247,14 @@ test('vats that were taken over while they did nothing halt at the next renewal 
   await store.close();
 });
 
-test('a commit whose wait for a standby was cut off is not said to be done before a standby has it', async () => {
+test('a commit whose wait for a standby was ended is not reported before a standby has it', async () => {
   const own = await openCluster();
   onTestFinished(() => own.remove());
   const { engine } = await scene(10_000, own);
   expect(await cells(engine, 'a/1')).toBe('done');
   await own.sql.unsafe("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await own.sql.unsafe('SELECT pg_reload_conf()');
-  // Until a commit of somebody else waits.
+  // Wait until the setting holds: then a commit of another session waits.
   const other = postgres({ host: own.socket, user: 'hob', database: 'postgres', max: 1, max_lifetime: null, fetch_types: false, onnotice: () => {} }); // biome-ignore format: one line
   const waits = (): Promise<boolean> =>
     Promise.race([other.unsafe('CREATE TABLE IF NOT EXISTS t (); DROP TABLE t').then(() => false), wait(300, true)]);
@@ -264,7 +264,7 @@ test('a commit whose wait for a standby was cut off is not said to be done befor
   const ends = [`pg_cancel_backend(pid)`, `pg_terminate_backend(pid)`];
   const waiting = cells(engine, 'a/2');
   const over = waiting.then(() => true);
-  // However often somebody ends the wait.
+  // End the wait again and again.
   for (let n = 0; !(await Promise.race([over, wait(100, false)])); n += 1)
     await own.sql.unsafe(`SELECT ${ends[n % 2]} FROM pg_stat_activity WHERE application_name = 'hob' AND wait_event = 'SyncRep'`); // biome-ignore format: one line
   expect(await waiting).toBe('unavailable');
@@ -273,7 +273,7 @@ test('a commit whose wait for a standby was cut off is not said to be done befor
 test('a host that was cut off for a moment is not pushed aside by one that waits', async () => {
   const { engine, schema } = await scene();
   expect(await later(engine)).toBe('done');
-  // The one that waits looks again when this test says so, and has its time from here.
+  // This test gives the waiting host its time, and decides when it looks again.
   let time = 0;
   let goOn = (): void => {};
   let slept = Promise.withResolvers<void>();
@@ -323,7 +323,7 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
   expect(await later(engine)).toBe('done');
 });
 
-test('who looks at a store that is in use sees one moment of it, sound and not put back', async () => {
+test('a program that looks at a store in use sees one moment of it, whole and not put back', async () => {
   const sentinel = mkdtempSync(join(tmpdir(), 'hob-pg-look-'));
   onTestFinished(() => rmSync(sentinel, { recursive: true, force: true }));
   const schema = server.nextSchema();
@@ -343,7 +343,7 @@ test('who looks at a store that is in use sees one moment of it, sound and not p
   await busy;
 });
 
-test('somebody who accepts and closes is not flooded with connections, and what is no server is told as such', async () => {
+test('a program that closes each connection is not flooded with new ones, and one that is no server counts as no answer', async () => {
   let count = 0;
   const closes = createServer((socket) => {
     count += 1;

@@ -1,4 +1,4 @@
-/** A server whose disk is full: the tables lie on a small disk of their own, and another table fills it to the last page. */
+/** A server whose disk is full: its tables lie on a small disk, which another table fills to the last page. */
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { type Cluster, openCluster } from '../../../test/postgres-cluster.ts';
@@ -16,7 +16,7 @@ async function commit(engine: StoreEngine, urgency?: 'ends'): Promise<string> {
   );
 }
 
-/** Until there is no room for another page. */
+/** Fills the disk until it has no room for another page. */
 async function fill({ sql }: Cluster): Promise<void> {
   await sql.unsafe('CREATE TABLE filler (bytes text); ALTER TABLE filler ALTER COLUMN bytes SET STORAGE EXTERNAL');
   for (const size of [1 << 20, 1 << 13, 1])
@@ -31,7 +31,7 @@ async function fill({ sql }: Cluster): Promise<void> {
     }
 }
 
-test('a disk that is really full refuses commits, takes those that end authority, and heals when there is room again', async () => {
+test('a store on a disk that is really full takes only commits that end authority, and takes all again when there is room', async () => {
   const cluster = await openCluster({ diskMiB: 96 });
   onTestFinished(() => cluster.remove());
   const engine = closing(engineOf(await postgresStore({ url: cluster.url })));
@@ -43,7 +43,7 @@ test('a disk that is really full refuses commits, takes those that end authority
   await expect.poll(pieces).toBe(4);
   expect(await commit(engine)).toBe('done');
   await fill(cluster);
-  // The pages that the table has may have room for a few.
+  // The pages that the table already has may have room for a few commits.
   let said = 'done';
   for (let tries = 0; said === 'done' && tries < 100; tries += 1) said = await commit(engine);
   expect([said, engine.full, engine.failed]).toEqual(['unavailable', true, false]);

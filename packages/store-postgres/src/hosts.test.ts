@@ -13,13 +13,13 @@ const server = serverOfFile(test);
 const open = (schema: string, more: Partial<PostgresStoreOptions> = {}) =>
   postgresStore({ url: server.cluster.url, schema, ...more });
 
-/** What somebody sees who only looks. */
+/** Returns the hosts as a program sees them that only looks. */
 async function seen(schema: string, more: Partial<PostgresStoreOptions> = {}): Promise<StoreHosts> {
   await using store = await open(schema, { look: true, name: 'onlooker', ...more });
   return await storeHosts(store);
 }
 
-test('the host that has the store and those that wait for it are named; who has ended, and who only looks, is not', async () => {
+test('storeHosts names the host that has the store and those that wait, and none that has ended or only looks', async () => {
   const schema = server.nextSchema();
   // The hosts of another store are not those of this one.
   await using other = await open(server.nextSchema(), { name: 'elsewhere' });
@@ -49,7 +49,7 @@ test('the host that has the store and those that wait for it are named; who has 
   await expect(storeHosts(taken)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-test('a host that was cut off has the lease until that ends, and is said not to be connected', async () => {
+test('a host that was cut off is listed as not connected, until its lease ends', async () => {
   const schema = server.nextSchema();
   const way = await wayTo(server.cluster);
   const store = await open(schema, { url: way.url, name: 'far', leaseMs: 8000 });
@@ -64,7 +64,7 @@ test('a host that was cut off has the lease until that ends, and is said not to 
   await expect.poll(holder, { timeout: 30_000 }).toBeUndefined();
 }, 60_000);
 
-test('a store of another kind has no hosts, and a name is plain', async () => {
+test('storeHosts refuses a store of another kind, and a name of a host has only plain characters', async () => {
   const { openStore } = await import('@hob/vat');
   await using memory = await openStore({ memory: true });
   await expect(storeHosts(memory)).rejects.toMatchObject({ code: 'invalid' });
@@ -78,7 +78,7 @@ async function set(setting: string): Promise<void> {
   await server.cluster.sql`SELECT pg_reload_conf()`;
 }
 
-test('a standby of the server is told with its lag, and whether commits wait for it', async () => {
+test('storeHosts says how far a standby of the server is behind, and whether commits wait for it', async () => {
   const schema = server.nextSchema();
   const mirror = await mirrorOf(server.cluster, 'mirror one');
   onTestFinished(async () => {
@@ -88,7 +88,7 @@ test('a standby of the server is told with its lag, and whether commits wait for
   const one = closing(engineOf(await open(schema)));
   const replication = async () => (await seen(schema)).replication;
   await expect.poll(async () => (await replication()).standbys[0]?.state, { timeout: 10_000 }).toBe('streaming');
-  // Names of others have no other signs.
+  // Odd characters in a name are replaced.
   expect(await replication()).toMatchObject({ mode: 'asynchronous', standbys: [{ name: 'mirror?one', sync: 'async' }], hidden: 0 }); // biome-ignore format: one line
 
   const [sender] = await server.cluster.sql`SELECT pid FROM pg_stat_replication`;

@@ -33,11 +33,11 @@ export interface Holder {
 /** A host that waits for a store. */
 export interface WaitingHost {
   readonly name?: string;
-  /** When it last looked whether the store is free, in ms before now. */
+  /** How long ago it last looked whether the store is free, in ms. */
   readonly heardMs?: number;
 }
 
-/** What happens to a commit when the server is gone for good. */
+/** Whether a commit survives the loss of the server, and how far the standbys of the server have come. */
 export interface Replication {
   /**
    * `synchronous`: a commit that was reported is also on a standby of the server. `asynchronous`: the last commits may
@@ -58,9 +58,9 @@ export interface ServerStandby {
   /** In the server's words: `sync`, `quorum`, `potential` or `async`. */
   readonly sync: string;
   readonly unsentBytes: number;
-  /** Bytes of the write-ahead log that are not on its disk yet. */
+  /** Bytes of the write-ahead log that the standby has not stored yet. */
   readonly unflushedBytes: number;
-  /** How long the last commit took to get onto its disk, in ms. Undefined if there was none lately. */
+  /** How long the standby took to store the last commit, in ms. Undefined if there was none lately. */
   readonly flushMs?: number;
 }
 

@@ -40,10 +40,10 @@ export interface Powers {
 
 export type StoreOptions = Omit<OpeningOptions, 'sentinel'>;
 
-/** How long a first question waits for an answer, and how long a lost server is tried again. Then the commit fails. */
+/** How long the first question waits for its answer, and how long connecting to a lost server is tried again. */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
-/** Nobody takes the store of a host whose session has ended before this time is over: that host may connect again. */
+/** How long nobody takes the store of a host whose session has ended, because that host may connect again. */
 const LINGER_MS = 500;
 /** How long a standby waits between two looks, once it has seen that the other host renews its lease. */
 const STANDBY_MS = 250;
@@ -81,7 +81,7 @@ function told(error: unknown): CapError {
     : new CapError('unavailable', `the database server refused a statement (${error.state}): look into its log`);
 }
 
-/** Opens the store. Waits at most for `leaseMs` and a second, and not while the lease is renewed. A standby goes on. */
+/** Opens the store. Gives up after `leaseMs` and a second, or if the other host renews its lease. A standby goes on. */
 async function claim(
   powers: Powers,
   connection: Connection,
@@ -269,7 +269,7 @@ class LiveStore {
       await this.#commit(write);
     } catch (error) {
       if (!full(error) || !write.ends) throw error;
-      // There is no room for others, so from now on only commits that end authority are done.
+      // The disk has no room for other commits. From now on only commits that end authority are done.
       this.#state = 'full';
       await this.#ask(releaseReserve);
       await this.#commit(write);

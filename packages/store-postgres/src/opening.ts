@@ -1,9 +1,9 @@
 /**
- * One opening of the store: who may have it, what was found, and what the opening writes.
+ * Opens the store: decides whether this host may have it, compares it with its sentinel, and writes the new opening.
  *
  * Promise: a store has one opening at a time. The newest one fences all others: their commits change nothing. A new one
- * begins when the session of the previous one has ended and did not come back. It also begins when the lease of the
- * previous one has run out by the clock of the database.
+ * can begin when the session of the previous one has ended and did not come back. It can also begin when the lease of
+ * the previous one has run out by the clock of the database.
  */
 
 import {
@@ -142,7 +142,7 @@ async function heldBy(
     return undefined;
   }
   if (owner?.['live'] !== true) return undefined;
-  // The lock of an opening ends with its session.
+  // The lock of an opening is released when its session ends.
   const isFree = await lock(connection, 'pg_try_advisory_xact_lock', schema, Number(owner['lock']));
   return isFree && takesFree ? undefined : new Held(String(owner['until']), isFree);
 }
@@ -161,7 +161,7 @@ async function found(
   const signer = signerFrom(key);
   const seenSeq = latestReached?.head?.seq ?? 0;
   const seenHash = await hashOfLine(connection, seenSeq);
-  // The line may have been dropped while another machine had the store. Then only the commits tell if it was put back.
+  // Another machine may have dropped that line. Then only the number of commits shows if the store was put back.
   const isDropped = shared && seenHash === '' && seenSeq <= facts.head.seq;
   const reached = latestReached && isDropped ? { ...latestReached, head: undefined } : latestReached;
   const hashOf = (): string => seenHash;
@@ -195,7 +195,7 @@ async function begin(connection: Connection, options: OpeningOptions, before: Be
   return { ...opened, epoch, opening };
 }
 
-/** `before` comes from the memory of this process, `one` from a file that may be behind or may have been restored. */
+/** Returns the newer record. `before` is from the memory of this process. `one` is from a file, which may be older. */
 function latest(one: Reached | undefined, before: Reached | undefined): Reached | undefined {
   return before !== undefined && before.commits >= (one?.commits ?? 0) ? before : one;
 }

@@ -1,4 +1,4 @@
-/** Reads of the last committed state. */
+/** Reads the last committed state. */
 import type { Query } from '@hob/vat/engine';
 import { bytesList, bytesText, textOf, utf8 } from './bytes.ts';
 import type { Connection, Row } from './drivers/connection.ts';

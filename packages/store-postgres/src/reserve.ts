@@ -2,7 +2,7 @@
  * Keeps disk space for the commits that end authority, so that a grant can still be revoked when the disk is full.
  *
  * A committed `DROP TABLE` gives the file of a table back to the disk at once. A `DELETE` would not. `TRUNCATE` first
- * makes new files, and the file of an index has a page from the start. On a disk without a free page it fails
+ * makes new files, and the new file of an index has a page from the start. On a disk without a free page it fails
  * (`full-disk.test.ts`).
  */
 
@@ -20,6 +20,7 @@ async function haveReserve(connection: Connection): Promise<void> {
   if (found?.['found'] !== true) await connection.query(RESERVE);
 }
 
+/** Fills the table up to its size. Rejects if the disk has no room. */
 export async function fillReserve(connection: Connection): Promise<void> {
   await haveReserve(connection);
   const [row] = await connection.query('SELECT count(*)::int AS pieces FROM reserve');

@@ -1,8 +1,8 @@
 /**
  * Checks whether commits on a server last.
  *
- * Promise: a server that may forget a commit is refused at each connection. This is a standby, a server with `fsync`
- * off, and one whose `synchronous_commit` is neither `on` nor `remote_apply`.
+ * Promise: a server that may forget a commit is refused at each connection. Such are a standby, a server with
+ * `fsync` off, and one whose `synchronous_commit` is neither `on` nor `remote_apply`.
  */
 import { CapError } from '@hob/vat/errors';
 import type { Connection } from './drivers/connection.ts';

@@ -103,7 +103,7 @@ test('vats on it go on after a restart, and the ledger verifies', async () => {
   await store.close();
 });
 
-test('any text and any bytes come back as they were: zeros, quotes, backslashes, lone surrogates as one sign', async () => {
+test('any text and any bytes come back as they were: zeros, quotes, backslashes, letters of four bytes', async () => {
   const one = await engine(server.nextSchema());
   const texts = ['', '\0', '"\\{},', '\\x00', 'ä€😀', "'; DROP TABLE store; --", 'NULL'];
   const cells = new Map(texts.map((text, n) => [`a/${n}${text}`, text]));
@@ -132,7 +132,7 @@ test('arguments that are forgotten and lines that are dropped go with the commit
   expect(one.lines(1, 9).map(({ seq }) => seq)).toEqual([1, 4]);
 });
 
-test('a server that may forget a commit is refused, and says why: fsync off, synchronous_commit off', async () => {
+test('a server that may forget a commit is refused, and the error says why: fsync off, synchronous_commit off', async () => {
   const refused = async (setting: string): Promise<string> => {
     await server.cluster.sql.unsafe(`ALTER SYSTEM SET ${setting}`);
     await server.cluster.sql.unsafe('SELECT pg_reload_conf()');
@@ -155,7 +155,7 @@ test('a server that may forget a commit is refused, and says why: fsync off, syn
   expect(await refused('synchronous_commit = off')).toMatch(/^invalid: .*synchronous_commit off.*turn it on$/);
 });
 
-test('a server that turns synchronous_commit off later does not reach a store that is open', async () => {
+test('if the server turns synchronous_commit off later, an open store keeps it on', async () => {
   const schema = server.nextSchema();
   const one = await engine(schema);
   await server.cluster.sql.unsafe('ALTER SYSTEM SET synchronous_commit = off');
@@ -176,7 +176,7 @@ test('a server that turns synchronous_commit off later does not reach a store th
   }
 });
 
-test('nobody else opens a store that is in use, and a host that looks at it harms nobody', async () => {
+test('no other host opens a store that is in use, and a program that only looks disturbs nobody', async () => {
   const schema = server.nextSchema();
   const one = await engine(schema, { leaseMs: 1500 });
   one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
@@ -187,7 +187,7 @@ test('nobody else opens a store that is in use, and a host that looks at it harm
   one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
 });
 
-test('a wrong user, a database that is not there, a server that is not there and a url that is none are told in a line, without the password', async () => {
+test('a wrong user, database, server, url or option gives an error with its reason, without the password', async () => {
   await server.cluster.sql`CREATE ROLE poor LOGIN`;
   const url = (text: string, more: object = {}): Promise<string> =>
     postgresStore({ url: text, ...more }).then(
@@ -233,7 +233,7 @@ test('nothing is taken from the environment', async () => {
   one.commit(one.epoch, { lines: linesAfter(one.head(), 1) });
 });
 
-test('a newer store, one that was emptied and one that is put back are noticed', async () => {
+test('opening notices a newer store, one that was emptied, and one that was put back', async () => {
   const sentinel = mkdtempSync(join(tmpdir(), 'hob-pg-sentinel-'));
   onTestFinished(() => rmSync(sentinel, { recursive: true, force: true }));
   const schema = server.nextSchema();
@@ -299,7 +299,7 @@ test('machines that take turns have a sentinel each: a new one begins its own, a
     expect(await era({ ...on(machine), look: true }), machine).toMatchObject({ now: 1, why: 'older' });
 });
 
-test('whoever changes the ledger in the database is noticed at the next opening', async () => {
+test('opening notices a ledger that was changed in the database', async () => {
   const schema = server.nextSchema();
   const given = { url: server.cluster.url, schema };
   await life(given, (counter) => E(counter).add());

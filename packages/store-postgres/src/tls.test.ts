@@ -42,14 +42,14 @@ test('a certificate for another name is refused', async () => {
   await expect(postgresStore({ url, ca: theirs.cert })).rejects.toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringContaining('certificate') })); // biome-ignore format: one line
 });
 
-test('a server without TLS is not spoken to over TLS, and gets no password', async () => {
+test('a server that offers no TLS is refused if an authority is given, and the error has no password', async () => {
   const cluster = await openCluster({ tcp: {} });
   onTestFinished(() => cluster.remove());
   const url = `postgres://hob:s3cret@localhost:${cluster.port}/postgres`;
   await expect(postgresStore({ url, ca: certificate().cert })).rejects.toThrow(expect.objectContaining({ message: expect.not.stringContaining('s3cret') })); // biome-ignore format: one line
 });
 
-test('a server on another machine is always asked for its certificate, one on this machine only where an authority is given', () => {
+test('a server on another machine is always reached over TLS, one on this machine only if an authority is given', () => {
   const tls = (host: string, ca?: string): unknown =>
     serverAt(`postgres://hob@${host}/hob`, ca === undefined ? {} : { ca }).tls;
   for (const here of ['localhost', '127.0.0.1', '127.9.9.9', '[::1]']) expect(tls(here), here).toBe(undefined);

@@ -1,4 +1,4 @@
-/** Two versions of the tables: hosts of both take turns, and what a version cannot serve it does not touch. */
+/** Two versions of the tables: hosts of both take turns, and a program leaves tables alone that it may not serve. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Definition, define, E, type Far, openVats, type Store, verifyLedger } from '@hob/vat';
@@ -136,7 +136,7 @@ test('the version before each version may serve its tables', () => {
   });
 });
 
-/** Takes so long that others come in between. */
+/** Steps that take so long that other hosts try to open the store meanwhile. */
 const slowly = (seconds: number): readonly Step[] => [
   ...STEPS,
   { sql: `${COMING}; SELECT pg_sleep(${seconds}); CREATE TABLE last (id int)`, serves: ours },

@@ -1,4 +1,4 @@
-/** The thread behind `faulty-way.ts`: reads the messages of both sides, and fails at the statement that is told. */
+/** The thread of `faulty-way.ts`: passes on the messages of both sides, and makes the chosen statement fail. */
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -11,7 +11,7 @@ const name = new Uint8Array(shared, NAME);
 /** Statements that need disk space. `DROP TABLE` is not among them: with it the store gives space back. */
 const WRITES = /\b(?:INSERT|UPDATE|DELETE|CREATE)\b/;
 
-/** The fault that this statement meets. */
+/** Returns the fault that this statement gets. */
 function faultOf(text: string): (typeof ERRORS)[number] | undefined {
   if (Atomics.load(words, WORDS.armed) === 0) return undefined;
   const call = Atomics.add(words, WORDS.calls, 1) + 1;
@@ -44,7 +44,7 @@ function messages(take: (type: string, bytes: Buffer) => void, isClient: boolean
   };
 }
 
-/** A statement of its own, in place of another one. */
+/** Returns the message of a statement that is sent in place of another one. */
 function query(text: string): Buffer {
   const body = Buffer.from(`${text}\0`);
   const head = Buffer.alloc(5, 'Q');

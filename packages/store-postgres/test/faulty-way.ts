@@ -1,7 +1,7 @@
 /**
- * A way to a server that fails at one statement: an `Armer` of `packages/vat/crash/fault-ground.ts`.
+ * A proxy in front of a server that makes a statement fail: an `Armer` of `packages/vat/crash/fault-ground.ts`.
  *
- * The way runs in a thread of the process whose store it is. Memory that both share says what is to fail, and what did.
+ * The proxy runs in a thread of the process that uses the store. Shared memory says what is to fail, and what did.
  */
 import { once } from 'node:events';
 import { dirname } from 'node:path';
@@ -14,13 +14,13 @@ import type { At } from './open-at.ts';
  *
  * - `disk full`: it refuses a statement that writes, with 53100.
  * - `I/O error`: it refuses any statement, with 58030.
- * - `connection cut`: before the statement arrives.
+ * - `connection cut`: the connection ends before the statement arrives.
  * - `answer lost`: the statement is carried out, and the connection ends before the answer.
- * - `session ended`: somebody calls `pg_terminate_backend`.
+ * - `session ended`: the session ends as if somebody had called `pg_terminate_backend`.
  */
 export const ERRORS = ['disk full', 'I/O error', 'connection cut', 'answer lost', 'session ended'] as const;
 
-/** The socket of the way, and that of the server. */
+/** The socket of the proxy, and that of the server. */
 export interface Control {
   readonly here: string;
   readonly there: string;
@@ -68,7 +68,7 @@ export async function armed(control: Control, { at, error, on }: Fault): Promise
   };
 }
 
-/** The same store, reached by this way. */
+/** Returns the place of the same store, reached through this proxy. */
 export const through = (control: Control, place: { readonly at?: unknown }): object => ({
   ...place,
   at: { ...(place.at as At), url: urlOf(dirname(control.here)) } satisfies At,

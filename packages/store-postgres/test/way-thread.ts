@@ -1,4 +1,4 @@
-/** The thread behind `way.ts`: passes on what two sockets say, as the state allows. */
+/** The thread of `way.ts`: passes data on between two sockets, as the state allows. */
 import { connect, createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { WayState } from './way.ts';

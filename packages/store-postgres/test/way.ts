@@ -1,4 +1,7 @@
-/** A way to a server that fails as a test says. It runs in a thread: a host that waits for its store stops its own. */
+/**
+ * A proxy in front of a server, which fails as a test says. It has its own thread, because a waiting host stops its
+ * thread.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +11,9 @@ import { type Cluster, urlOf } from '../../../test/postgres-cluster.ts';
 /**
  * - `open`: all passes.
  * - `cut`: connections are ended, and new ones refused.
- * - `swallows`: nothing passes, and nobody is told.
- * - `mute`: what the server says does not come back.
- * - `holds`: what is sent arrives when the way is open again, also from somebody who has given up.
+ * - `swallows`: nothing passes, and the connections stay open.
+ * - `mute`: answers of the server do not come back.
+ * - `holds`: data of the host is held back until the state changes. It then arrives, also if the host has given up.
  */
 export type WayState = 'open' | 'cut' | 'swallows' | 'mute' | 'holds';
 

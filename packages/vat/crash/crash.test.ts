@@ -1,11 +1,11 @@
 /**
- * Acknowledged turns are there, and everything that left was committed: through kill -9 and through power cuts, over each
- * engine.
+ * After kill -9 and after power cuts, acknowledged turns are there, and everything that left was committed. This holds
+ * for each engine.
  *
- * A process that dies on a simulated disk is checked as the kill left its store, and again as the disk would hold it. With a
- * database the host dies alone, or together with all processes of the server. `npm run crash -- --cuts 1000` is the long run.
- * The mutants that must be caught here (`synchronous=NORMAL`, no fsync of folders, send before commit, a server that forgets)
- * fall within the first five cuts.
+ * A store on a simulated disk is checked as the kill left it, and again as the disk would hold it. With a database the
+ * host dies alone, or together with all processes of the server. `npm run crash -- --cuts 1000` is the long run. The
+ * mutants that must be caught here (`synchronous=NORMAL`, no fsync of folders, send before commit, a server that
+ * forgets) fall within the first five cuts.
  */
 import { describe, expect, test } from 'vitest';
 import { grounds } from '../../../test/crash/grounds.ts';
@@ -15,7 +15,7 @@ import { chanceSeed } from '../../../test/seed.ts';
 import { type Storm, storm } from './crash.ts';
 
 const CUTS = volume(4, 50);
-/** Where power cuts kill processes, too. */
+/** Fewer, because the power cuts also kill processes. */
 const KILLS = volume(2, 5);
 /** A server takes a second to recover, and a host half a second to take over. */
 const SERVER_CUTS = volume(2, 8);
@@ -23,7 +23,7 @@ const SERVER_CUTS = volume(2, 8);
 const machines = {
   sqlite: {
     ...{ onKill: test, onPowerCut: requires('linux', 'cc') },
-    // With the real fsync.
+    // These kills use the real fsync.
     ...{ kills: needs('linux') && needs('cc') ? KILLS : CUTS, cuts: CUTS },
     power: 'then the power fails',
   },
@@ -60,14 +60,14 @@ async function survives(
   expect(faults).toEqual([]);
   expect(plan.mode === 'kill' ? kills : cuts).toBeGreaterThanOrEqual(plan.cuts);
   expect(kills).toBeGreaterThanOrEqual(cuts);
-  // Or nothing was there to be lost. Of a few processes all may die early.
+  // Otherwise there was nothing to lose. If there are only a few processes, all of them may die early.
   for (const word of deep ? words : []) expect(told[word], word).toBeGreaterThan(plan.cuts / 10);
 }
 
 describe.each(['sqlite', 'postgres'] as const)('%s', (engine) => {
   const { onKill, onPowerCut, kills, cuts, power } = machines[engine];
   for (const [subject, { what, promise, words }] of Object.entries(subjects)) {
-    // Servers take their time: the bank stands for all, but for the deep run.
+    // Servers are slow. Outside the deep run only the bank is tested on them.
     if (engine === 'postgres' && subject !== 'bank' && !deep) continue;
     const plan = { grounds: grounds[engine], subject };
     onKill(

@@ -1,15 +1,16 @@
 /**
- * Kills a subject at random moments, again and again, and checks what it left: the store's own promise, put
- * to the test.
+ * Kills a program (the subject) at random moments, again and again, and checks the store that it leaves.
  *
- * Two ways. `kill`: kill -9; the kernel still writes all that the process had written. `power`: the power fails. Of a folder,
- * what the kill left is checked, then the disk is put back to what it would hold (`powercut.ts`), and is checked again; only
- * this one notices a commit that is not synced. Of a database, all processes of the server are killed with the host, and it
- * is started again; only this one notices a commit that the server had in its memory alone.
+ * There are two modes.
  *
- * A store lives through several cuts, so that recovery of a recovered store is tested too; then comes a new
- * one, since only a new one has names that the disk may not know yet. What is checked is a copy: the next
- * life meets the disk as it was cut.
+ * - `kill`: the program is killed by kill -9. The kernel still writes all that the program had written.
+ * - `power`: the power fails too. A folder is checked as the kill left it. Then it is put back to what the disk would
+ *   hold (`powercut.ts`), and is checked again. Only this notices a commit that was not synced. With a database, all
+ *   processes of the server are killed together with the program, and the server is started again. Only this notices a
+ *   commit that the server had in its memory alone.
+ *
+ * One store is used for several deaths, so recovery of a recovered store is tested too. Then comes a new store, because
+ * only a new one has names that the disk may not know yet. The checks read a copy, so they do not change the store.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,11 +28,10 @@ export interface Storm {
   readonly grounds: Grounds;
   readonly cuts: number;
   /**
-   * Decides when to kill and what the disk keeps. Moments are the machine's own, so a run is repeated in kind
-   * only.
+   * Decides when to kill and what the disk keeps. The speed of the machine also matters, so no run is repeated exactly.
    */
   readonly seed: number;
-  /** The files of a failure are kept, and their place is printed. */
+  /** Keeps the files of a failure, and prints where they are. */
   readonly keep?: boolean;
   readonly progress?: (cuts: number) => void;
 }
@@ -52,7 +52,7 @@ export interface Toll {
 
 const LANES = 2;
 const LONGEST_STORE = 12; // lives
-/** A process that says nothing for so long hangs. */
+/** A process that prints nothing for this time hangs. */
 const SILENCE_MS = 20_000;
 
 export async function storm(plan: Storm): Promise<Toll> {
@@ -67,7 +67,7 @@ export async function storm(plan: Storm): Promise<Toll> {
     const told: Told[] = [];
     const lives = 1 + chance(LONGEST_STORE);
     for (let life = 1; life <= lives && begun < plan.cuts && toll.faults.length === 0; life += 1) {
-      // Of a power cut, a process that was only killed leaves to the next one what the disk does not know yet.
+      // In the mode `power` some processes are only killed. The next one finds data that the disk does not know yet.
       const death = site.death();
       const counts = plan.mode === 'kill' || death.isCut;
       if (counts) begun += 1;

@@ -1,8 +1,8 @@
 /**
- * Whatever call to its disk or its server fails, once or from then on: nothing acknowledged is lost, nothing left before its
- * commit, who waited is told, and turns go on or the vats are halted.
+ * Any call of a store to its disk or its server may fail, alone or with all later calls. Nothing acknowledged is lost,
+ * nothing leaves before its commit, callers that wait are told, and turns go on or the vats halt.
  *
- * Here some of the calls, always the same; `npm run crash -- --faults` takes all of them.
+ * These tests take some of the calls, always the same. `npm run crash -- --faults` takes all of them.
  */
 import { describe, expect } from 'vitest';
 import { faultGrounds } from '../../../test/crash/fault-grounds.ts';
@@ -15,7 +15,7 @@ const SQLITE = {
   soft: { from: 10, every: volume(97, 31) }, // 10: the switch to the write-ahead log
   hard: { from: 10, every: 191 },
   mostCalls: 50,
-  /** After one of these, those who waited were told that the outcome is unknown. */
+  /** After one of these faults, callers got `unknown-outcome`. */
   told: ['EIO once', 'ENOSPC once'],
   check({ rows }: Injected) {
     expect(rows['EIO from then on']?.halted).toBeGreaterThan(0);
@@ -24,7 +24,7 @@ const SQLITE = {
 };
 const POSTGRES = {
   testing: requires('postgres'),
-  // Each case takes seconds: a host that is cut off waits for two.
+  // Each case takes seconds, because a host that is cut off waits for two.
   soft: { share: volume(149, 31) },
   hard: { from: 5, share: 199 },
   mostCalls: 30,
@@ -51,7 +51,7 @@ describe.each(Object.entries({ sqlite: SQLITE, postgres: POSTGRES }))(
         for (const [name, row] of Object.entries(done.rows))
           if (name.endsWith(' once')) expect(row.wentOn, name).toBe(row.lives);
         if (!deep) return;
-        // A share of the cases may leave out those of one fault.
+        // A share of the cases may leave out all cases of one fault. So the faults are counted together.
         expect(told.reduce((all, name) => all + (done.rows[name]?.unknown ?? 0), 0)).toBeGreaterThan(0);
         expect(Object.values(done.rows).some(({ refused }) => refused > 0)).toBe(true);
         check(done);

@@ -1,11 +1,14 @@
 /**
- * Says no to a store once at each call to its disk or its server, or from each call on, and judges what came of it.
+ * Makes calls of a store to its disk or its server fail, and checks the result. Either one call fails, or all calls
+ * from it on.
  *
- * The calls are counted first; then one after the other fails, in each way that the ground knows, on a store that is new and
- * on one that a killed process left. On a disk (`faulty-folders.ts`) a call changes a file, and fails with EIO or ENOSPC. To
- * a server a call is a statement, and its connection may also be lost before it or with its answer. In the quick way one
- * process lives through many such lives and closes its stores itself. In the hard way each life has a process that is killed
- * with its store open, and then the power fails too.
+ * First a life without faults counts the calls. Then each call fails in turn, in each way that the ground knows, on a
+ * new store and on one that a killed process left. A call to a disk (`faulty-folders.ts`) changes a file, and fails
+ * with EIO or ENOSPC. A call to a server is a statement. Its connection may also be lost before the statement or before
+ * the answer.
+ *
+ * In the quick way, one process goes through many such lives and closes its stores itself. In the hard way, each life
+ * has its own process. It is killed with its store open, and then the power fails too.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -20,12 +23,12 @@ import { judge, type Told } from './subjects/faulted.ts';
 
 export interface Injection {
   readonly grounds: FaultGrounds;
-  /** Killed with the store open, and then a power cut. */
+  /** Takes the hard way. */
   readonly hard: boolean;
-  /** Takes every n-th call only, from this one on. */
+  /** Takes only every n-th call, and begins with the call `from`. */
   readonly every?: number;
   readonly from?: number;
-  /** Of the cases that come of these calls it takes every n-th. */
+  /** Takes only every n-th of the cases of these calls. */
   readonly share?: number;
   readonly keep?: boolean;
   readonly progress?: (done: number, all: number) => void;
@@ -34,7 +37,7 @@ export interface Injection {
 /** The outcome of the faults of one kind. */
 export interface Row {
   lives: number;
-  /** Nobody was told: it was made good, or it did not matter. */
+  /** No caller got an error: the fault was repaired, or it did not matter. */
   unnoticed: number;
   /** The open was refused, and a later one succeeded. */
   refused: number;
@@ -121,7 +124,9 @@ function forgive(wrong: string[], what: RegExp): void {
 
 const noFault = (found: Found): Case => ({ at: 0, error: '', on: false, found });
 
-/** A store as a killed process left it: all in its log, nothing closed. Returns what that process told. */
+/**
+ * Makes the store of a killed process: all data is in its log, nothing is closed. Returns the reports of that process.
+ */
 async function keepKilled(ground: FaultGround, scratch: string): Promise<readonly Told[]> {
   const lane = ground.lane(join(scratch, 'template'));
   const { told } = await run(lane, [noFault('nothing')], true);

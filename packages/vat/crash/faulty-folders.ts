@@ -1,4 +1,4 @@
-/** A disk that says no to stores in folders: `faults.c` counts their calls, and fails them. Needs Linux and `cc`. */
+/** A disk that fails: `faults.c` counts the calls of stores in folders, and makes them fail. Needs Linux and `cc`. */
 import { cpSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeControl } from './control.ts';

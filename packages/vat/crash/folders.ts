@@ -1,8 +1,8 @@
 /**
  * Stores in folders of a disk whose power can be cut (`powercut.ts`).
  *
- * Below folders that are still to be made, since their names have to reach the disk, too; or that are made, but no disk knows
- * it yet, as a process leaves them that was killed between mkdir and fsync.
+ * Some stores find no folder above them: the names of new folders have to reach the disk, too. Others find a folder
+ * that the disk does not know yet, as after a kill between mkdir and fsync.
  */
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -47,7 +47,7 @@ export const folders: Grounds = async ({ mode, scratch, chance }) => {
         async copied(look) {
           const copy = join(where, 'copy');
           try {
-            // With its sentinel, which is beside it.
+            // The sentinel is beside the store, so it is copied too.
             const above = dirname(folder);
             if (existsSync(above)) cpSync(above, copy, { recursive: true });
             return await look({ folder: join(copy, basename(folder)) });

@@ -1,4 +1,7 @@
-/** What the stores of a storm lie on, and how they die: the same storm goes over folders and over a database server. */
+/**
+ * The ground of a storm: where its stores lie, and how they die. There is one for folders and one for a database
+ * server, so `crash.ts` tests both in the same way.
+ */
 import type { ChildProcess } from 'node:child_process';
 import type { Place } from './here.ts';
 import type { Chance } from './powercut.ts';
@@ -6,7 +9,7 @@ import type { Chance } from './powercut.ts';
 export interface Wanted {
   /**
    * - `kill`: the process is killed.
-   * - `power`: so is everything that a power cut ends with it.
+   * - `power`: the process is killed, and with it everything that a power cut would end.
    */
   readonly mode: 'kill' | 'power';
   /** A folder for files. */
@@ -18,21 +21,21 @@ export interface Wanted {
 export type Grounds = (wanted: Wanted) => Promise<Ground>;
 
 export interface Ground {
-  /** A place where no store has been. The number names it. */
+  /** Makes a place for a new store. `number` is part of its name. */
   next(number: number): Promise<Site>;
-  /** How long a process makes or recovers its store, about. */
+  /** About how long a process takes to make or recover its store. */
   readonly openingMs: number;
   close(): Promise<void>;
 }
 
-/** The place of one store, in which one process after the other lives. */
+/** The place of one store, which one process after the other opens. */
 export interface Site {
   readonly place: Place;
-  /** What a process there needs to be run with. */
+  /** The environment variables of a process there. */
   readonly environment: Readonly<Record<string, string>>;
-  /** How the next process dies, by chance. */
+  /** Draws by chance how the next process dies. */
   death(): Death;
-  /** Calls `look` with the place of a copy, since whoever looks writes. */
+  /** Calls `look` with the place of a copy, because to open a store changes it. */
   copied<T>(look: (copy: Place) => Promise<T>): Promise<T>;
   /** Where its files are after the storm, if they may be kept for a person. */
   readonly kept: string | undefined;
@@ -40,9 +43,9 @@ export interface Site {
 }
 
 export interface Death {
-  /** Not the process alone. */
+  /** The power fails, too. */
   readonly isCut: boolean;
   strike(process: ChildProcess): void;
-  /** What may be left, one state after the other, by name. The site is in that state until the next one is asked for. */
+  /** Puts the site into one possible state after the other, and yields the name of each. */
   remains(): AsyncIterable<string>;
 }

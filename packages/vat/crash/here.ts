@@ -1,4 +1,4 @@
-/** Opens the stores of crashes: where they lie, and the folders of their sentinels. */
+/** Opens the stores of crash tests, each with its sentinel. */
 import { dirname, join } from 'node:path';
 import { openStore } from '../src/index.ts';
 import { diskOf } from '../src/store/disk.ts';
@@ -6,16 +6,19 @@ import { engineOn } from '../src/store/engine.ts';
 import { sqliteRows } from '../src/store/sqlite.ts';
 import { type Store, storeOf } from '../src/store/store.ts';
 
-/** Where a store lies, as data that another process can be given. */
+/** Where a store lies, as data that can be passed to another process. */
 export interface Place {
-  /** Of a store on another disk, a folder that is not there. The sentinel lies beside it, and what a subject keeps. */
+  /**
+   * The folder of the store. It is missing if the store is in a database. The sentinel and files of a subject are
+   * beside it.
+   */
   readonly folder: string;
   /** A module whose `open(at, sentinel)` opens a store that does not lie in `folder`. */
   readonly opener?: string;
   readonly at?: unknown;
 }
 
-/** What such a module exports. */
+/** The exports of such a module. */
 export interface Opener {
   open(at: unknown, sentinel: string): Promise<Store>;
 }
@@ -28,8 +31,8 @@ export async function openAt({ folder, opener, at }: Place): Promise<Store> {
 }
 
 /**
- * Opens a store to look at it. The database of a folder is in this thread: what is on the disk is the same, and starting a
- * thread takes longer than the look.
+ * Opens a store to check it. A store in a folder is opened in this thread, because to start a thread takes longer than
+ * the check.
  */
 export const openToLook = async (place: Place): Promise<Store> =>
   place.opener === undefined ? openHere(place.folder) : openAt(place);
