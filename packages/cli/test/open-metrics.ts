@@ -1,6 +1,6 @@
 /**
- * A reader of OpenMetrics text, after the grammar (ABNF) of the specification, version 1.0, and its rules about families.
- * For tests.
+ * Checks OpenMetrics text in tests, by the grammar (ABNF) of the specification, version 1.0, and by its rules about
+ * families. It knows the types that Hob writes, and neither timestamps nor exemplars.
  */
 
 const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf(?:inity)?|nan)`;
@@ -18,7 +18,7 @@ const ENDINGS: Readonly<Record<string, readonly string[]>> = {
   info: ['_info'],
 };
 
-/** What the specification forbids in the text; undefined if it forbids nothing. */
+/** Returns the first fault of the text by the specification; undefined if it has none. */
 export function faultOf(text: string): string | undefined {
   if (!text.endsWith('# EOF\n')) return 'it does not end with # EOF';
   const lines = text.slice(0, -'# EOF\n'.length).split('\n').slice(0, -1);
@@ -48,7 +48,7 @@ export function faultOf(text: string): string | undefined {
   return undefined;
 }
 
-/** The value of a sample; undefined if it is not there. */
+/** Returns the value of a sample; undefined if it is not there. */
 export function valueIn(text: string, name: string): number | undefined {
   const line = text.split('\n').find((each) => each.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1));

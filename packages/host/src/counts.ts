@@ -1,5 +1,5 @@
 /**
- * What a host does, as numbers, for a program that watches it.
+ * Counts of the work of a host, for a program that monitors it.
  *
  * Promise: numbers only. No name, text or id of a session, a granter, an offer or an agent is among them.
  */
@@ -7,7 +7,7 @@ import type { Vats } from '@hob/vat';
 import type { BudgetUse } from './door/session-meters.ts';
 import type { HostTables } from './state/records.ts';
 
-/** Numbers of a host: those of its vats since it was opened, and of what there is now. */
+/** The counts of the vats since the host was opened, and how many sessions, grants and so on it has now. */
 export interface HostCounts extends ReturnType<Vats['counts']> {
   /** Sessions, also those whose rows are being removed. */
   readonly sessions: number;
@@ -22,14 +22,14 @@ export interface HostCounts extends ReturnType<Vats['counts']> {
 
 export type RowCounts = Pick<HostCounts, 'sessions' | 'grants' | 'requests'>;
 
-/** In a turn. Reads no row, so it takes as long with many sessions as with one. */
+/** Call it in a turn. It reads no row, so it takes as long with many sessions as with one. */
 export const rowCounts = ({ sessions, grants, requests }: HostTables): RowCounts => ({
   sessions: sessions.size,
   grants: grants.size,
   requests: requests.size,
 });
 
-/** The parts of a host that are asked. */
+/** The parts of a host that `countsOf` reads. */
 interface Counted {
   readonly vats: Pick<Vats, 'counts'>;
   connections(): readonly unknown[];

@@ -162,7 +162,7 @@ test('a host that was paused until a standby took over ends, and is the standby 
   expect(waiting.store).toMatchObject({ epoch: 2, holder: { connected: true } });
 }, 120_000);
 
-test('the file of the store is its owner’s alone, has known names, and lies in no root; no error prints what it says', async () => {
+test('the file of the store is refused if others may read it, if it has an unknown key, or if it lies in a root; no error prints its values', async () => {
   const hob = hobHome();
   const file = join(hob.folder, 'home/store.yaml');
   const secret = 'xyzzy-secret';
@@ -184,7 +184,7 @@ test('the file of the store is its owner’s alone, has known names, and lies in
   expect(await serve(nobody, { mode: 0o644, at: open })).toMatch(/others may read the file of the store/);
   mkdirSync(join(hob.folder, 'config/project/own'));
   expect(await serve(nobody, { at: join(hob.folder, 'config/project/own/store.yaml') })).toMatch(/roots\.project/);
-  // Whoever writes the authority could speak for the server.
+  // An agent that can write the certificate of the authority could pose as the server.
   writeFileSync(join(hob.folder, 'config/project/own/ca.pem'), '');
   expect(await serve(`${nobody}ca: ../config/project/own/ca.pem\n`)).toMatch(/roots\.project/);
   const missing = await hob.run('serve', ...manifestOf(hob), '--store', join(hob.folder, 'none.yaml'));

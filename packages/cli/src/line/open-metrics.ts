@@ -8,20 +8,20 @@
 /** The media type of the text. */
 export const OPEN_METRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-/** One number, or a histogram. */
+/** One number, with its labels. */
 interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 interface Common {
-  /** The name without the ending of a sample. If there is a unit, the name ends in it. */
+  /** If there is a unit, the name ends in it. The names of the samples add an ending for the type. */
   readonly name: string;
   readonly help: string;
   readonly unit?: 'seconds' | 'bytes' | 'ratio';
 }
 
-/** What is measured, with all its samples. */
+/** A metric with all its samples. */
 export type Family =
   | (Common & { readonly type: 'counter' | 'gauge' | 'info'; readonly samples: readonly Sample[] })
   | (Common & { readonly type: 'histogram'; readonly samples: Histogram });

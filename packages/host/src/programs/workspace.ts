@@ -42,8 +42,8 @@ interface OfferNames {
 }
 
 /**
- * What programs need. It takes 60 ms to load, and no session waits for it. A host loads it once it serves, and not with
- * the first program: by then another version of it may lie in its place.
+ * Loads the packages that run programs. This takes 60 ms, so a host does it after it has begun to serve, and no session
+ * waits for it. The host does not leave it to the first program: by then an update may have replaced the packages.
  */
 export function loadPrograms(): Promise<readonly [typeof import('@hob/caps-shell'), typeof import('@hob/guest')]> {
   return Promise.all([import('@hob/caps-shell'), import('@hob/guest')]);
@@ -59,7 +59,7 @@ export async function openWorkspace(host: Host, chosen: StartSettings): Promise<
     shell: await host.nameFor('shell', root),
     readingShell: await host.nameFor('reading-shell', root),
   };
-  // Where there is no sandbox, the first program fails with the remedy.
+  // If there is no sandbox, the first program fails, and its error names the remedy.
   await host.offerCode(async () => {
     const [{ spawnConfined }, { openGuests }] = await loadPrograms();
     return await openGuests({ spawnConfined, pool: 1 });

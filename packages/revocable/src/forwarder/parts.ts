@@ -1,18 +1,18 @@
 /**
- * Counts what passes through a byte stream that a call of a grant returned.
+ * Counts the parts of a byte stream that a call of a grant returned. A part is one call of the stream, such as `next`.
  *
  * The call that returned the stream has a ledger line of its own. The parts of the stream have none: a file of 16 MB
  * would write 64 lines, and each part would wait for the disk. One line has the number of parts and of their bytes. It
  * is written when the stream ends, when a part is refused or fails, or when nobody holds the stream any more.
  *
  * Promise: only bytes pass without a line. Every other call of the stream has a line. A part also has one if it uses up
- * a use of a grant, or if a gate, a guard or a judge looks at it. With a store that another host may have taken, every
- * part has a line: only its commit shows that this host still has the store.
+ * a use of a grant, if a gate or a judge decides about it, or if a guard adds fields to its line. With a store that
+ * another host may have taken, every part has a line: only its commit shows that this host still has the store.
  */
 import { ledgerLine } from '@hob/vat';
 import { hasMethods, vatOf } from '@hob/vat/forwarder';
 
-/** The fields that the last line of a stream repeats: those of the call that returned the stream. */
+/** The call that returned the stream. The line with the counts repeats these fields. */
 export type Opened = { readonly grant: string; readonly method: string; readonly made?: string | undefined };
 
 interface Count {
@@ -108,9 +108,9 @@ const dropped = new FinalizationRegistry<{ readonly count: Count; readonly state
 });
 
 /**
- * Returns what counts the parts of `value`, an object that ends with the process. Undefined if it is no stream: it has
- * neither `next` and `return` nor `write`, `close` and `abort`. If `value` is a forwarder, `behind` is what it stands
- * for: the parts are counted only if those of `behind` are. They are not if a gate is behind.
+ * Returns a counter for the parts of `value`, an object that ends with the process. Returns undefined if `value` is no
+ * stream: it has neither `next` and `return` nor `write`, `close` and `abort`. If `value` is itself a forwarder, then
+ * `behind` describes it. In that case the parts are counted only if `behind` counts them too.
  */
 export function partsOf(
   value: object,

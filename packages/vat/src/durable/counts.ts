@@ -1,4 +1,4 @@
-/** What vats have done since they were opened, for a program that watches them. Nothing is decided by these numbers. */
+/** Counts the commits of vats since they were opened, for a program that monitors them. The counts decide nothing. */
 
 /** The upper bounds, in ms, by which commit times are counted. */
 const BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] as const;
@@ -7,18 +7,18 @@ const BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] as const;
 export interface CommitCounts {
   readonly done: number;
   readonly failed: number;
-  /** The time that the done ones took together. */
+  /** The sum of the times of the commits that were done. */
   readonly ms: number;
-  /** How many of the done ones took at most so long. */
+  /** How many of them took at most `ms`. */
   readonly within: readonly { readonly ms: number; readonly count: number }[];
 }
 
-/** Counts commits, and the entries that they bring into the ledger, by their kind. */
+/** Counts commits, and the ledger entries in them by kind. */
 export class Counts {
   #done = 0;
   #failed = 0;
   #ms = 0;
-  /** For each bound, the commits that took at most so long and longer than the bound before. */
+  /** For each bound, the number of commits that took at most that long, and longer than the previous bound. */
   readonly #took = BOUNDS.map(() => 0);
   readonly #entries = new Map<string, number>();
 

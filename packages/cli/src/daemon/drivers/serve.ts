@@ -52,9 +52,9 @@ import { keyFiles, keyRingAt } from './secrets-key.ts';
 import { openTelling, type TellChoice } from './tell.ts';
 import { lookAgainAndAgain, sha256 } from './wishes.ts';
 
-/** A session may be away for as long between two connections. */
+/** How long a session is kept after it lost its last connection. */
 const GRACE_MS = 3_600_000;
-/** A host whose store is gone may take so long to end. */
+/** A host whose store is gone gets this time to close. Then the process ends anyway. */
 const LAST_MS = 5000;
 
 /** The manifest to serve, and the places of the host. */
@@ -68,7 +68,7 @@ interface ServeChoice {
   readonly sentinel: string | undefined;
   /** The database of the state. Undefined: its store is in its folder. */
   readonly store: NamedStore | undefined;
-  /** Waits for as long as another host has that database. */
+  /** Whether to wait while another host has that database. */
   readonly standby: boolean;
   /** The file of the log. Undefined: the standard error. */
   readonly log: string | undefined;
@@ -112,7 +112,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   let blank = (text: string): string => text;
   let suggest: HostOptions['suggest'];
   const { firewall, offered, received } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
-  // A run that is due may begin while the host opens.
+  // A run that was due while the host was down may begin while it opens. It waits at this gate.
   const gate = runsGate();
   const kept = await servedStore(store, { sentinel, standby }, note);
   const host = await openHost({
@@ -134,7 +134,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     blank = (text) => secrets.blanker().text(text);
     const parts = { plan, roots, machine: { ...machine, secret: secrets.value, blank }, offered };
     const { sessions, schedules } = await prepared(host, parts, { gate, say, log: log.write });
-    // Before the host has an address: a verb that finds no folder would ask for a secret.
+    // Done before the host has an address. A verb that finds an address and no folder would ask for a secret.
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
     const pages = { ...consolePages(), ...(await servedCard(plan, secrets.value)) };
@@ -194,7 +194,7 @@ function checkFree(state: string): void {
     throw new Mistake(`process ${holder.pid ?? '?'} serves this state already: hob status shows it, hob stop ends it`);
 }
 
-/** Ends the sessions that no agent has entered: no hob start watches over them any more. */
+/** Ends the sessions that no agent has entered. The `hob start` that opened them ended with the earlier host. */
 async function endLeft(host: Host, schedules: ReadonlySet<string>): Promise<void> {
   for (const session of await host.sessions())
     if (session.parent === undefined && !schedules.has(session.id))
@@ -252,7 +252,7 @@ async function servedWishes(
   return wishes;
 }
 
-/** Does what the manifest says about the ledger, until the process ends. */
+/** Copies the ledger and drops old lines, as the manifest says, until the process ends. */
 function keepLedger(host: Host, { ledger: { path, keepMs } = {} }: Plan, log: (line: string) => void): void {
   const copy = path === undefined ? undefined : new LedgerCopy(path, (from) => host.ledger({ from }));
   lookAgainAndAgain(ledgerKeeper({ host, keepMs, copy, now: machine.now, log }));
@@ -268,7 +268,7 @@ function logsItsEnd(log: Log, host: Host): void {
     log.write(`process ${process.pid} ends with ${code}`);
     log.close();
   });
-  // After a failed commit a host goes on from what is on the disk. Without a disk it would hold its port and do nothing.
+  // After a failed commit a host goes on from its store. Without a store it would keep its port and serve nothing.
   host.vats.onLoss(() => {
     host.counts().catch(({ code }: { readonly code?: string }) => {
       if (code !== 'vat-halted') return;

@@ -1,8 +1,8 @@
 /**
  * The metrics of a host and of its store.
  *
- * Promise: the labels are kinds of ledger lines, names of budgets and the version of Hob. No name, text, id, path or
- * secret is in them. A reader of the metrics learns how much is done, and not what.
+ * Promise: the labels are kinds of ledger lines, names of budgets, bounds of commit times and the version of Hob. No
+ * other name, and no text, id, path or secret is in the metrics. They tell how much a host does, and not what it does.
  */
 import type { HostCounts } from '@hob/host';
 import type { StoreHosts } from '@hob/store-postgres';
@@ -14,11 +14,11 @@ type Single = Pick<Family, 'name' | 'help'> & { readonly unit?: 'seconds' | 'byt
 const gauge = (single: Single, value: number): Family => ({ ...single, type: 'gauge', samples: [{ value }] });
 const counter = (single: Single, value: number): Family => ({ ...single, type: 'counter', samples: [{ value }] });
 
-/** What the metrics of a host are made of. */
+/** The input of `hostFamilies`. */
 interface HostNow {
   readonly counts: HostCounts;
   readonly version: string;
-  /** In ms since 1970. */
+  /** When the host began, in ms since 1970. */
   readonly since: number;
 }
 
@@ -66,14 +66,14 @@ export const hostFamilies = ({ counts, version, since }: HostNow): readonly Fami
     (counts.budgets[TURN_TIME]?.used ?? 0) / 1000,
   ),
   {
-    ...{ name: 'hob_budget_used', type: 'gauge', help: 'What all sessions entered since the start use of a budget.' },
+    ...{ name: 'hob_budget_used', type: 'gauge', help: 'Use of each budget by all sessions entered since the start.' },
     samples: Object.entries(counts.budgets)
       .filter(([budget]) => budget !== TURN_TIME)
       .map(([budget, { used: value }]) => ({ labels: { budget }, value })),
   },
   {
     ...{ name: 'hob_budget_fullest_ratio', unit: 'ratio', type: 'gauge' },
-    help: 'The largest part of its limit that one session uses.',
+    help: 'The largest share of the limit of a budget that one session uses.',
     samples: Object.entries(counts.budgets).flatMap(([budget, { fullest: value }]) =>
       value === undefined ? [] : [{ labels: { budget }, value }],
     ),
@@ -110,7 +110,7 @@ const replicationFamilies = ({ replication: { mode, standbys, hidden } }: StoreH
           {
             name: 'hob_replication_lag_bytes',
             unit: 'bytes',
-            help: 'What is not yet on the disk of the standby that is furthest behind.',
+            help: 'Bytes of the write-ahead log that the standby that is furthest behind has not stored.',
           },
           Math.max(...standbys.map(({ unflushedBytes }) => unflushedBytes)),
         ),

@@ -1,11 +1,11 @@
-/** `hob metrics`: the numbers of a host, for a program that collects them. */
+/** `hob metrics`: the metrics of a host, for a program that collects them. */
 import { STATE, STORE } from '../../line/options.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob metrics` */
 export const metrics: Verb = {
   name: 'metrics',
-  about: 'prints the numbers of the host as OpenMetrics text. With --store: only those of its database',
+  about: 'prints the metrics of the host as OpenMetrics text. With --store: only those of the database',
   options: [STATE, STORE],
   examples: ['hob metrics', 'hob metrics --store ~/.config/hob/store.yaml'],
   codes: { 1: 'no host serves the state, or the database does not answer' },

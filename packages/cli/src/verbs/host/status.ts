@@ -18,7 +18,7 @@ export const status: Verb = {
     '{ pid: number, manifest: string, layers: { layer: string, file: string }[], mode: string, url: string, since: number,\n' +
     '  sessions: number, requests: number, wishes: { name: string, state: "waits" | "accepted" | "mistaken" }[],\n' +
     `  store?: ${STORE_JSON} }, with --store only store`,
-  codes: { 1: 'no host serves the state' },
+  codes: { 1: 'no host serves the state; with --store: no host has the database, or it does not answer' },
   hardened: true,
   async run(given, output) {
     return textOf(given, 'store') === undefined ? await served(given, output) : await inDatabase(given, output);
@@ -43,7 +43,7 @@ async function served(given: Given, { line, json }: Output): Promise<number> {
   });
 }
 
-/** Needs no host on this machine: works beside a standby, and where nothing is served. */
+/** Asks the database, so it works on a machine without a host, and on the machine of a standby. */
 async function inDatabase(given: Given, { line, json }: Output): Promise<number> {
   const { hostsNamed } = await import('../../drivers/store-file.ts');
   const store = await hostsNamed(given);

@@ -37,7 +37,7 @@ const oneMoreList = 2;
 /** Maximum length of a string that counts as short. */
 export const shortString = 10;
 
-/** True if some of so many tokens may count as more. */
+/** Whether a text with these numbers of keys, strings and lists may have tokens that count as more. */
 export const isDear = (of: { readonly keys: number; readonly strings: number; readonly lists: number }): boolean =>
   of.keys > freeKeys || of.strings > freeStrings || of.lists > freeLists - 8;
 
@@ -144,7 +144,9 @@ interface Level {
   readonly ends: number[];
   /** How many of these positions are set. */
   known: number;
-  /** The number of keys seen in the current record, and of those up to the first that differs from the previous record. */
+  /**
+   * The number of keys seen in the current record, and of those up to the first that differs from the previous record.
+   */
   passed: number;
   same: number;
 }
@@ -160,7 +162,7 @@ const mostKeys = 512;
 let texts = 0;
 
 function beginRecord(depth: number): void {
-  // As an unsigned number: text that is not JSON may close more than it opened.
+  // `>>> 0` makes a negative depth large. Text that is not JSON may close more than it opened.
   if (depth >>> 0 >= mostLevels) return;
   const level = (levels[depth] ??= { text: 0, starts: [], ends: [], known: 0, passed: 0, same: 0 });
   if (level.text !== texts) level.known = 0;
@@ -234,10 +236,10 @@ export function tooLong(text: string, { frameBytes }: SessionLimits, around = 0)
   return text.length * 3 > most && utf8Length(text) > most;
 }
 
-/** The approximate memory of the value of this text. */
+/** Returns the approximate memory of the value of a text that this process has written. */
 export const weightOf = (text: string): number => checkStructure(text, boundless);
 
-/** The same for an answer that is a string, a number or a boolean: a list of three items. */
+/** The same for a list of three items without a record or a list in it, such as the answer that is a number. */
 export const weightOfFlat = (text: string): number => text.length * bytesOfLetter(text) + objectBytes + 2 * partBytes;
 
 const boundless = { tokens: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY } as SessionLimits;

@@ -3,8 +3,8 @@
  *
  * Frames and the end of the transport enter a session. So do vats that commit, drivers that return, promises
  * that settle, the event loop and the garbage collector, by way of answers, targets and callbacks. An error
- * inside is a bug in Hob, and a peer may be able to cause it. If it were thrown on, it would end the process
- * or lose work of others.
+ * inside is a bug in Hob, and a peer may be able to cause it. An error that left the session would end the
+ * process or lose work of others.
  *
  * Promise: an error inside an entry closes this connection with the close code `fault`, is recorded on this
  * side with its stack, and goes no further. The peer is told only the id of the record.
@@ -98,7 +98,7 @@ export class Fence {
 }
 
 type Methods<T> = { [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] };
-/** The wrapper of an entry passes on so many arguments. */
+/** The wrapper of an entry passes on at most five arguments. */
 type AtMostFive = 0 | 1 | 2 | 3 | 4 | 5;
 type EntryRule<T, F> = F extends (...args: infer A) => infer R
   ? 'inside' | (A['length'] extends AtMostFive ? (self: T, ...args: A) => R : never)
@@ -120,7 +120,7 @@ export function fenced<T extends { readonly fence: Fence }>(
   for (const [name, otherwise] of Object.entries(entries) as [string, unknown][]) {
     const method = methods[name];
     if (typeof otherwise !== 'function' || method === undefined) continue;
-    // Five parameters, not a list of them: that would cost more than most entries do (bench captp, two hops).
+    // Five parameters, because a rest parameter would cost more than most entries do (bench captp, two hops).
     const entry = function (this: T, a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown): unknown {
       try {
         return method.call(this, a, b, c, d, e);
