@@ -295,7 +295,7 @@ class LiveStore {
     history.counted(head, cut);
   }
 
-  /** A host that does nothing learns here that it was taken over. */
+  /** Renews the lease. A host that has nothing to write learns here that it was taken over. */
   async #renew(): Promise<void> {
     const { opening } = this.#opening;
     try {

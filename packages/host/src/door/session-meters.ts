@@ -37,12 +37,12 @@ type SessionLimit =
   | 'argumentBytes';
 
 /**
- * The use of one budget by all sessions that were entered since the host was opened, and have not ended. For `turnMs`,
- * also by those that have.
+ * The use of one budget by the sessions that were entered since the host was opened and have not ended. `turnMs` also
+ * includes those that have ended.
  */
 export interface BudgetUse {
   readonly used: number;
-  /** The largest part of its limit that one session uses: 1 is all of it. Undefined for a budget without a limit. */
+  /** The largest share of its limit that one session uses: 1 is all of it. Undefined for a budget without a limit. */
   readonly fullest?: number;
 }
 
@@ -54,7 +54,7 @@ export const payerOf = (session: string): string => `${PREFIX}${session}`;
 export class SessionMeters {
   readonly #vats: Pick<Vats, 'meter' | 'dropMeter'>;
   readonly #meters = new Map<string, Meter>();
-  /** ms of turns of sessions that have ended. */
+  /** The time of the turns of sessions that have ended, in ms. */
   #endedMs = 0;
 
   constructor(vats: Pick<Vats, 'meter' | 'dropMeter'>) {
@@ -85,7 +85,7 @@ export class SessionMeters {
       if (!name.startsWith(PREFIX)) continue;
       const limits = meter.limits();
       for (const [budget, used] of Object.entries(meter.used())) {
-        // It limits one argument, and is never counted.
+        // It limits how much the ledger keeps of one argument. Its use is never counted.
         if (budget === 'argumentBytes') continue;
         const limit = limits[budget] ?? Number.POSITIVE_INFINITY;
         const all = (found[budget] ??= { used: 0 });

@@ -134,7 +134,7 @@ export function diskOf(open: () => Rows): Disk {
       done = 0;
       return openedBy(rows);
     },
-    onFailure: () => {}, // a disk of this machine fails at what it is given
+    onFailure: () => {}, // a disk of this machine fails only while it reads or writes
     trust: () => rows.trust(),
     backup(file) {
       const written = rows.backup(file);

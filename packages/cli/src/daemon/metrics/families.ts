@@ -66,7 +66,11 @@ export const hostFamilies = ({ counts, version, since }: HostNow): readonly Fami
     (counts.budgets[TURN_TIME]?.used ?? 0) / 1000,
   ),
   {
-    ...{ name: 'hob_budget_used', type: 'gauge', help: 'Use of each budget by all sessions entered since the start.' },
+    ...{
+      name: 'hob_budget_used',
+      type: 'gauge',
+      help: 'Use of each budget by the sessions that were entered since the start and go on.',
+    },
     samples: Object.entries(counts.budgets)
       .filter(([budget]) => budget !== TURN_TIME)
       .map(([budget, { used: value }]) => ({ labels: { budget }, value })),

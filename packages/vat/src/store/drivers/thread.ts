@@ -40,7 +40,7 @@ export interface Thread {
   close(): Promise<void>;
 }
 
-/** In place of the id of a request. */
+/** Stands where an answer has the id of its request. The message is then a notice. */
 const NOTICE = 0;
 
 /** Longer than any working disk takes. */
