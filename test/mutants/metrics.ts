@@ -2,7 +2,6 @@
 import type { Mutant } from './mutant.ts';
 
 const vatTests = ['packages/vat/src/vats/counts.test.ts'];
-const hostTests = ['packages/host/src/counts.test.ts'];
 const meterTests = ['packages/host/src/door/session-meters.test.ts'];
 const textTests = ['packages/cli/src/line/open-metrics.test.ts'];
 const serveTests = ['packages/cli/src/daemon/metrics/metrics.test.ts'];
