@@ -5,7 +5,7 @@
  * Promise: both write to the same disk with `synchronous=FULL`, and rounds alternate. Times are from the
  * call to the durable answer, on the thread that called.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { E, type Far, openStore, openVats } from '@hob/vat';
 import type { Asked } from './bare-worker.ts';
 import { Counter, definitions, Hop } from './durable-actors.ts';
 import type { Case, Suite } from './measure.ts';
+import { slowDisk } from './slow-disk.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hob-bench-'));
 const CALLERS = 64;
@@ -148,22 +149,15 @@ async function child(args: readonly string[], env: NodeJS.ProcessEnv = process.e
   return Number(stdout);
 }
 
-let shim: string | undefined;
-function slowDisk(): NodeJS.ProcessEnv {
-  if (shim === undefined) {
-    shim = join(folder, 'slow-fsync.so');
-    execFileSync('cc', ['-shared', '-fPIC', '-O2', '-o', shim, new URL('slow-fsync.c', import.meta.url).pathname]);
-  }
-  return { ...process.env, LD_PRELOAD: shim, SLOW_FSYNC_US: '5000' };
-}
+const onSlowDisk = (): NodeJS.ProcessEnv => slowDisk(folder, 5);
 const loop: Case = {
   name: "event loop's delay under load vs idle, fsync of 5 ms (p99)",
   n: 1,
   rounds: 3,
   unit: 'ms',
   slow: true,
-  ours: () => child(['load', mkdtempSync(join(folder, 'slow-'))], slowDisk()),
-  peer: () => child(['idle', mkdtempSync(join(folder, 'slow-'))], slowDisk()),
+  ours: () => child(['load', mkdtempSync(join(folder, 'slow-'))], onSlowDisk()),
+  peer: () => child(['idle', mkdtempSync(join(folder, 'slow-'))], onSlowDisk()),
   goal: { text: '<= idle + 2 ms', met: ({ ours, peer }) => ours <= peer + 2 },
   whenMissed: 'commits have a thread of their own: the rest is other work of the machine',
 };

@@ -38,8 +38,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'durable-batch',
     breaks: 'turns run on while the disk is behind, and commits grow with what waits',
     file: 'packages/vat/src/durable/output-commit.ts',
-    find: 'return this.#committing !== undefined && this.#open !== undefined && isFull(this.#open);',
-    replace: 'return false;',
+    find: 'return this.#committing === undefined || this.#open === undefined ? 0 : takenOf(this.#open);',
+    replace: 'return 0;',
     tests: ['packages/vat/src/durable/batch.test.ts'],
   },
   {

@@ -7,7 +7,6 @@
  * when those drivers are done. The vat knows only the ids of causes. `@hob/revocable` knows what a grant is.
  */
 import type { CapError } from './errors.ts';
-import type { LedgerEntry } from './ledger-entry.ts';
 
 /** One driver call that is running. */
 export interface Outside {
@@ -21,8 +20,10 @@ export class Causes {
   readonly #ended = new Map<string, CapError>();
   readonly #outside = new Map<string, Set<Outside>>();
   readonly #all = new Set<Outside>();
-  /** Writes the ledger entries that a driver states. Resolves once they are durable. */
-  ledger: ((entry: LedgerEntry) => Promise<void>) | undefined;
+  /** Writes a ledger line that a driver states. Encodes `args` at once. Resolves once the line is durable. */
+  ledger:
+    | ((kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]) => Promise<void>)
+    | undefined;
 
   /** Returns the error for a message under these causes, or undefined while it may be delivered. */
   ended(causes: readonly string[]): CapError | undefined {

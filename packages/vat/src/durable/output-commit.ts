@@ -9,7 +9,7 @@
  * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
  * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. While a commit is under
  * way and the next batch is full, no turn runs. Otherwise batches and commit times would grow, and a caller of
- * one durable turn would wait for thousands of others.
+ * one durable turn would wait for thousands of others. The scheduler gives one meter a share of a batch.
  *
  * Outcomes: `result` lines say how calls ended. A turn that writes only such lines counts as read-only. Its lines
  * join the next batch. If there is none after 5 ms, they form a batch of their own. So a call waits for the disk
@@ -115,7 +115,8 @@ function addLines(batch: Batch, lines: readonly LedgerEntry[]): void {
   batch.lines.push(...lines);
 }
 
-const isFull = ({ turns, text }: Batch): boolean => turns >= mostTurns || text >= mostText;
+/** From 0 to 1, which is full. A long last turn may take it above. */
+const takenOf = ({ turns, text }: Batch): number => Math.max(turns / mostTurns, text / mostText);
 
 export class OutputCommit {
   readonly counts: Counts = new Counts();
@@ -209,9 +210,14 @@ export class OutputCommit {
     return this.#why;
   }
 
-  /** Whether turns must wait until the current commit ends. */
-  get full(): boolean {
-    return this.#committing !== undefined && this.#open !== undefined && isFull(this.#open);
+  /** How much of the next batch is taken while a commit is under way. At 1 turns must wait until that commit ends. */
+  get taken(): number {
+    return this.#committing === undefined || this.#open === undefined ? 0 : takenOf(this.#open);
+  }
+
+  /** The number of the next batch. */
+  get next(): number {
+    return this.#open?.number ?? this.#numbers + 1;
   }
 
   /** The newest batch that is not durable. An observer may have seen anything in it. */
@@ -236,7 +242,7 @@ export class OutputCommit {
   afterTurn(idle: boolean): void {
     const batch = this.#open;
     if (batch === undefined || this.#committing !== undefined) return;
-    if (idle || isFull(batch) || this.#ground.tick() - this.#openedAt >= longestMs) this.#startCommit(batch);
+    if (idle || takenOf(batch) >= 1 || this.#ground.tick() - this.#openedAt >= longestMs) this.#startCommit(batch);
   }
 
   /** Call if the store fails without a commit. A commit under way fails by itself. */

@@ -10,7 +10,6 @@ import { fenced } from '../core/faults.ts';
 import type { Message, ResultSink } from '../core/message.ts';
 import { sealed } from '../core/reference.ts';
 import type { Meter } from '../core/types.ts';
-import { encodeArgs } from '../ledger/arguments.ts';
 import { type Watch, watchOver } from './watch.ts';
 
 /** The facts about a call that a driver's method receives besides its arguments. */
@@ -67,8 +66,7 @@ export class CallView implements DriverCall {
   get tell(): DriverCall['tell'] {
     const { chain } = this.#call.message;
     return async (kind, fields, args) => {
-      const encoded = args === undefined ? undefined : encodeArgs(args);
-      if (chain.ids.length > 0) await chain.causes?.ledger?.({ kind, fields, args: encoded });
+      if (chain.ids.length > 0) await chain.causes?.ledger?.(kind, fields, args);
     };
   }
 }

@@ -3,7 +3,8 @@
  *
  * Promise: messages of one meter are delivered in the order they were posted. However many messages a meter
  * has waiting, it delays the next turn of another by at most its quantum and one turn of each other busy
- * meter. Other work of the process (sockets, timers) runs at least every `slice`. A turn cannot be
+ * meter. It takes at most a share of the batch that the disk gets next, if another meter had a turn lately, so the
+ * commit that others wait for stays short. Other work of the process (sockets, timers) runs at least every `slice`. A turn cannot be
  * interrupted, so an endless loop in an actor is not handled here. That is why code written by a model runs
  * in a process of its own.
  *
@@ -20,12 +21,37 @@ const quantum = 0.5;
 /** ms of turns before the event loop runs. A call and its answer together wait for up to two slices. */
 const slice = 2;
 
+/** The part of a batch that one meter may take beside others. */
+const share = 1 / 8;
+/** ms for which a meter that had a turn counts as there. */
+const lately = 1000;
+
+/** The turns that the disk gets with its next commit. */
+interface NextBatch {
+  /** Differs between batches. */
+  readonly next: number;
+  /** From 0 to 1. At 1 turns must wait for the disk. */
+  readonly taken: number;
+}
+
 class Lane {
   #messages: (Message | undefined)[] = [];
   #head = 0;
   /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
+  /** How much of the batch of this number its turns take. */
+  #taken = 0;
+  #batch = 0;
+
+  takenOf(batch: number): number {
+    return this.#batch === batch ? this.#taken : 0;
+  }
+
+  takes(part: number, batch: number): void {
+    this.#taken = this.takenOf(batch) + part;
+    this.#batch = batch;
+  }
 
   get empty(): boolean {
     return this.#head === this.#messages.length;
@@ -65,9 +91,12 @@ export class Scheduler {
   /** Called when no message is waiting. */
   readonly #rest: () => void;
 
-  /** Whether turns must wait for the disk. */
-  readonly #full: () => boolean;
+  readonly #batch: NextBatch;
+  /** Whether the waiting messages wait for the disk. */
   #held = false;
+  #last: Lane | undefined;
+  /** The time of the last turn of a meter other than that of the turn before. */
+  #changed = Number.NEGATIVE_INFINITY;
 
   /**
    * `deliver` receives the current time and returns the time at its end, so that each turn reads the clock
@@ -77,15 +106,15 @@ export class Scheduler {
     tick: () => number,
     deliver: (message: Message, now: number) => number,
     rest: () => void = () => {},
-    full: () => boolean = () => false,
+    batch: NextBatch = { next: 0, taken: 0 },
   ) {
     this.#tick = tick;
     this.#deliver = deliver;
     this.#rest = rest;
-    this.#full = full;
+    this.#batch = batch;
   }
 
-  /** Continues after `full` made turns wait. */
+  /** Continues after turns waited for the disk. */
   goOn(): void {
     if (!this.#held) return;
     this.#held = false;
@@ -99,9 +128,23 @@ export class Scheduler {
     if (!lane.waiting) {
       lane.waiting = true;
       lane.deficit = Math.min(lane.deficit, 0);
-      this.#busy.push(lane);
+      // Those that wait for the disk had turns already.
+      if (this.#held) this.#busy.unshift(lane);
+      else this.#busy.push(lane);
     }
     if (!this.#awake) this.#wake();
+    else if (this.#held && !this.#mustWait(lane)) this.goOn();
+  }
+
+  /** Whether a turn of this meter must wait for the disk. */
+  #mustWait(lane: Lane): boolean {
+    const { taken, next } = this.#batch;
+    if (taken === 0) return false;
+    return taken >= 1 || (lane.takenOf(next) >= share && this.#isShared(lane));
+  }
+
+  #isShared(lane: Lane): boolean {
+    return this.#last !== lane || this.#tick() - this.#changed < lately;
   }
 
   #wake(): void {
@@ -119,6 +162,21 @@ export class Scheduler {
       noteFault(error);
       return this.#tick();
     }
+  }
+
+  /** Runs messages of one meter until its time, or its share of the batch, is over. Returns the time. */
+  #runLane(lane: Lane, started: number, until: number): number {
+    if (lane !== this.#last) [this.#last, this.#changed] = [lane, started];
+    if (lane.deficit <= 0) lane.deficit += quantum;
+    let now = started;
+    while (!lane.empty && lane.deficit > 0 && now < until && !this.#mustWait(lane)) {
+      const before = this.#batch.taken;
+      const then = this.#turn(lane.take(), now);
+      lane.takes(Math.max(0, this.#batch.taken - before), this.#batch.next);
+      lane.deficit -= then - now;
+      now = then;
+    }
+    return now;
   }
 
   /** After an internal error it rests once more: what waits for the commit must not wait for the next message. */
@@ -140,24 +198,26 @@ export class Scheduler {
       this.#sliceStarted = started;
     }
     const until = this.#sliceStarted + slice;
+    const waiting: Lane[] = [];
     let now = started;
-    while (this.#busy.length > 0 && now < until && !this.#full()) {
+    while (this.#busy.length > 0 && now < until) {
       const lane = this.#busy.shift() as Lane;
-      if (lane.deficit <= 0) lane.deficit += quantum;
-      while (!lane.empty && lane.deficit > 0 && now < until && !this.#full()) {
-        const then = this.#turn(lane.take(), now);
-        lane.deficit -= then - now;
-        now = then;
+      if (this.#mustWait(lane)) {
+        waiting.push(lane);
+        continue;
       }
+      now = this.#runLane(lane, now, until);
       if (lane.empty) lane.waiting = false;
       else if (lane.deficit > 0) this.#busy.unshift(lane);
       else this.#busy.push(lane);
     }
+    this.#held = this.#busy.length === 0 && waiting.length > 0;
+    // Those that waited come first when they may run.
+    this.#busy = [...waiting, ...this.#busy];
     if (this.#busy.length === 0) {
       this.#awake = false;
       this.#restOrRetry();
-    } else if (this.#full()) this.#held = true;
-    else
+    } else if (!this.#held)
       afterOthers(() => {
         this.#sliceStarted = undefined;
         this.#run();

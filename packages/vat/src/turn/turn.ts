@@ -236,7 +236,8 @@ export function undone(home: Home, body: () => void): void {
 const begins: ReadonlySet<string> = new Set(['call', 'grant', 'request', 'session', 'cancel']);
 
 // Most calls of read-only tools have no arguments, and encoding costs more than the rest of a line.
-const noArguments: EncodedArgs = encodeArgs([]);
+// The mark lets a bundler leave it out of a peer, which has no ledger.
+const noArguments: EncodedArgs = /* @__PURE__ */ encodeArgs([]);
 
 /**
  * Writes a line to the ledger of this store. It is kept even if the turn fails, then with the code of the

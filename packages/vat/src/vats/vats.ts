@@ -22,6 +22,7 @@ import { Outbox } from '../durable/outbox.ts';
 import type { Commit, OutputCommit } from '../durable/output-commit.ts';
 import { saveTime, timeOf } from '../durable/saved-time.ts';
 import { sweep } from '../durable/sweep.ts';
+import { encodeArgs } from '../ledger/arguments.ts';
 import { endsOnly, type Ledger, makeLedger } from '../ledger/chain.ts';
 import type { KnownLedgerEntry } from '../ledger/kinds.ts';
 import type { StoreEngine } from '../store/engine.ts';
@@ -145,10 +146,10 @@ class LiveVats implements Vats {
     });
     if (this.#objectStore !== undefined && this.#outputCommit !== undefined)
       this.#outbox = new Outbox(this.#objectStore, this.#outputCommit, this.#causes, this.#wakes);
-    this.#causes.ledger = async (line) => {
-      const commit = this.#outputCommit;
-      if (commit === undefined) this.#ledger?.write([line as KnownLedgerEntry]);
-      else await commit.line(line);
+    this.#causes.ledger = async (kind, fields, args) => {
+      const line = { kind, fields, args: args && encodeArgs(args) };
+      if (this.#outputCommit === undefined) this.#ledger?.write([line as KnownLedgerEntry]);
+      else await this.#outputCommit.line(line);
     };
     const delivery = this.#delivery(observe);
     this.#scheduler = new Scheduler(
@@ -159,7 +160,7 @@ class LiveVats implements Vats {
         return over;
       },
       () => this.#rest(),
-      () => this.#outputCommit?.full === true,
+      this.#outputCommit,
     );
     this.#intake = new StoringIntake(this.#scheduler, this.#objectStore, this.#outputCommit);
     try {
