@@ -1,6 +1,8 @@
 /** The mechanisms of `packages/vat/src/captp/dialects`, each with the source text that leaves it out: see `../mutant.ts`. */
 import type { Mutant } from '../mutant.ts';
 
+const encodedCounts = ['packages/vat/src/captp/dialects/encoded-counts.test.ts'];
+
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'captp-excuse',
@@ -121,9 +123,42 @@ const oneMoreList = 0;`,
     name: 'captp-wide',
     breaks: 'letters beyond Latin-1 count as one byte and take two',
     file: 'packages/vat/src/captp/dialects/parse-frame.ts',
-    find: '(isWide(text) ? 2 : 1)',
+    find: "letters.BYTES_PER_ELEMENT === 2 || text.includes('\\\\u') ? 2 : 1",
     replace: '1',
     tests: ['packages/vat/src/captp/keeping.test.ts'],
+  },
+  {
+    name: 'captp-wide-answer',
+    breaks: 'letters beyond Latin-1 count as one byte in an answer, and take two',
+    file: 'packages/vat/src/captp/dialects/parse-frame.ts',
+    find: '(isWide(text) ? 2 : 1)',
+    replace: '1',
+    tests: encodedCounts,
+  },
+  {
+    name: 'captp-dear-keys',
+    breaks: 'a value whose keys cost too much is sent, and the other end closes the connection',
+    file: 'packages/vat/src/captp/dialects/attached-bytes.ts',
+    find: '    this.dearKeys += 1;',
+    replace: '',
+    tests: encodedCounts,
+  },
+  {
+    name: 'captp-special-shape',
+    breaks:
+      'a record after a value that JSON lacks counts as one of the same shape, so an answer counts for less than it takes',
+    file: 'packages/vat/src/captp/dialects/attached-bytes.ts',
+    find: 'if (before !== undefined) before[0] = undefined;',
+    replace: '',
+    tests: encodedCounts,
+  },
+  {
+    name: 'captp-special-strings',
+    breaks: 'the strings of values that JSON lacks are not counted, and the other end closes the connection',
+    file: 'packages/vat/src/captp/dialects/attached-bytes.ts',
+    find: '    this.strings += specialKeys;',
+    replace: '',
+    tests: encodedCounts,
   },
   {
     name: 'frame',

@@ -7,8 +7,12 @@
 import type { SessionLimits } from '../session/limits.ts';
 import { Violation } from '../session/operations.ts';
 import { DigitBudget } from './digits.ts';
-import { isId } from './parse-frame.ts';
+import { isId, surelyFreeKeys } from './parse-frame.ts';
 import { SizeBudget } from './size-budget.ts';
+
+/** Maximum keys and structural characters of a value that JSON lacks: those of an error. */
+const specialKeys = 3;
+const specialTokens = 6;
 
 /** The bytes of the values of one operation, in order, and upper bounds for the cost of its text. */
 export class Outgoing {
@@ -17,12 +21,18 @@ export class Outgoing {
   readonly room: SizeBudget;
   /** Upper bound of the structural characters of lists and records. */
   tokens = 0;
-  /** Upper bound of the different keys of records. */
+  /** Upper bound of the keys of records. */
   keys = 0;
+  /** Upper bound of the keys that do not repeat those of the previous record: see `checkStructure`. */
+  newKeys = 0;
+  /** How many different ones of these came after the keys that are free. */
+  dearKeys = 0;
   /** Count of lists and records. */
   lists = 0;
   /** Count of short strings. */
   strings = 0;
+  #known: Set<string> | undefined;
+  readonly #keysBefore: (string | undefined)[][] = [];
   readonly #limits: SessionLimits;
   #digits: DigitBudget | undefined;
 
@@ -34,6 +44,32 @@ export class Outgoing {
   get digits(): DigitBudget {
     this.#digits ??= new DigitBudget(this.#limits);
     return this.#digits;
+  }
+
+  /** The keys of the previous record at that depth, to compare those of the next record with. */
+  keysBefore(depth: number): (string | undefined)[] {
+    return (this.#keysBefore[depth] ??= []);
+  }
+
+  /** A record has a key that does not repeat. */
+  newKey(key: string): void {
+    this.newKeys += 1;
+    if (this.keys < surelyFreeKeys) return;
+    this.#known ??= new Set();
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    this.dearKeys += 1;
+  }
+
+  /** A value at that depth becomes a record with at most three keys, each with a short string. */
+  special(depth: number): void {
+    this.tokens += specialTokens;
+    this.lists += 1;
+    this.keys += specialKeys;
+    this.strings += specialKeys;
+    this.newKeys += specialKeys;
+    const before = this.#keysBefore[depth];
+    if (before !== undefined) before[0] = undefined;
   }
 
   take(bytes: Uint8Array): number {

@@ -16,19 +16,17 @@ import { type Slot, type Slots, Violation } from '../session/operations.ts';
 import type { Incoming, Outgoing } from './attached-bytes.ts';
 import { DigitBudget } from './digits.ts';
 import { inward, mostErrors, outward } from './errors.ts';
-import { isId, shortString } from './parse-frame.ts';
+import { isId, mostKeys, shortString } from './parse-frame.ts';
 import { special } from './size-budget.ts';
 
 const at = 64;
-/** Maximum structural characters of a value that JSON lacks: those of an error. */
-const specialTokens = 6;
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
 /** Returns `value` in the form that JSON.stringify takes: the value itself if JSON can express all of it. */
-export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
+export function encode(value: unknown, slots: Slots, bytes: Outgoing, depth = 0): unknown {
   bytes.room.take(1);
   switch (typeof value) {
     case 'string':
@@ -39,11 +37,14 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
       return value;
     case 'number':
       if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+      bytes.special(depth);
       return { '@': 'number', v: Object.is(value, -0) ? '-0' : String(value) };
     case 'undefined':
+      bytes.special(depth);
       return { '@': 'undefined' };
     case 'bigint': {
       const v = String(value);
+      bytes.special(depth);
       bytes.room.take(v.length);
       bytes.digits.take(v.length);
       return { '@': 'bigint', v };
@@ -51,25 +52,25 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
     case 'symbol': {
       const v = nameOfSymbol(value) ?? refuse('only registered symbols (Symbol.for) can be passed in this dialect');
       if (v.length > longestSymbol) refuse(`the name of a symbol may have ${longestSymbol} letters: send a string`);
+      bytes.special(depth);
       bytes.room.take(v.length);
       return { '@': 'symbol', v };
     }
     default:
       if (value === null) return null;
-      return encodeObject(value as object, slots, bytes);
+      return encodeObject(value as object, slots, bytes, depth);
   }
 }
 
-function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
+function encodeObject(value: object, slots: Slots, bytes: Outgoing, depth: number): unknown {
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined;
     bytes.tokens += value.length + 1;
     bytes.lists += 1;
     for (let i = 0; i < value.length; i += 1) {
       const item: unknown = value[i];
-      const made = encode(item, slots, bytes);
+      const made = encode(item, slots, bytes, depth + 1);
       if (made === item) continue;
-      bytes.tokens += specialTokens;
       copy ??= value.slice();
       copy[i] = made;
     }
@@ -77,8 +78,9 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   }
   const proto: unknown = Object.getPrototypeOf(value);
   if (proto === Object.prototype || proto === null)
-    return encodeRecord(value as Readonly<Record<string, unknown>>, slots, bytes);
+    return encodeRecord(value as Readonly<Record<string, unknown>>, slots, bytes, depth);
   bytes.room.take(special);
+  bytes.special(depth);
   const slot = slots.give(value);
   if (slot !== undefined) return slotJson(slot);
   if (value instanceof Uint8Array) return { '@': 'bytes', at: bytes.take(value), n: value.length };
@@ -90,15 +92,27 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   return refuse('only data, bytes, errors, references and promises can be sent');
 }
 
-function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, bytes: Outgoing): unknown {
+function encodeRecord(
+  record: Readonly<Record<string, unknown>>,
+  slots: Slots,
+  bytes: Outgoing,
+  depth: number,
+): unknown {
+  const before = bytes.keysBefore(depth);
+  let repeats = true;
   let copy: Record<string, unknown> | undefined;
   let keys = 0;
   for (const key in record) {
     const item = record[key];
     bytes.room.take(key.length);
-    const made = encode(item, slots, bytes);
+    repeats &&= before[keys] === key && keys < mostKeys;
+    if (!repeats) {
+      bytes.newKey(key);
+      before[keys] = key;
+    }
+    const made = encode(item, slots, bytes, depth + 1);
     keys += 1;
-    if (made !== item) bytes.tokens += specialTokens;
+    bytes.keys += 1;
     if (copy === undefined) {
       if (made === item && key.charCodeAt(0) !== at) continue;
       copy = {};
@@ -112,7 +126,6 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
     copy[key.charCodeAt(0) === at ? `@${key}` : key] = made;
   }
   bytes.tokens += 2 * keys + 1;
-  bytes.keys += keys;
   bytes.lists += 1;
   return copy ?? record;
 }

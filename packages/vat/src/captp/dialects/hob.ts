@@ -22,7 +22,7 @@ import {
 import { Incoming, Outgoing } from './attached-bytes.ts';
 import { inward, outward } from './errors.ts';
 import { Decoder, encode } from './hob-values.ts';
-import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf, weightOfFlat } from './parse-frame.ts';
+import { checkStructure, isId, isQuestion, mostMemory, mostTokens, parse, tooLong } from './parse-frame.ts';
 import { toJson } from './quoted.ts';
 import { tooLarge } from './size-budget.ts';
 
@@ -30,8 +30,6 @@ import { tooLarge } from './size-budget.ts';
 const full = 64 << 10;
 /** Maximum bytes of one binary frame. More bytes are sent in several frames. */
 const binaryFrame = 1 << 20;
-/** Maximum structural characters of an operation, without its values. */
-const mostOfOperation = 16;
 const nothing: readonly unknown[] = Object.freeze([]);
 
 class HobSession implements DialectSession {
@@ -77,7 +75,7 @@ class HobSession implements DialectSession {
     const operation = ['return', question, encode(value, this.#slots, bytes)];
     const text = this.#sendOperation(operation, bytes, written);
     // The answer is kept until the peer is done with it, and takes more memory than its text.
-    this.lastSize += (typeof operation[2] === 'object' ? weightOf : weightOfFlat)(text) - text.length;
+    this.lastSize += mostMemory(text, bytes) - text.length;
   }
 
   refuse(question: number, error: unknown): void {
@@ -120,10 +118,7 @@ class HobSession implements DialectSession {
     if (tooLong(text, this.#limits, 2) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
     // The check runs only if the values may have too many tokens. A frame of several operations is too short
     // for that.
-    if (
-      text.length > Math.min(full, this.#limits.tokens) &&
-      (bytes.tokens + mostOfOperation > this.#limits.tokens || isDear(bytes))
-    )
+    if (text.length > Math.min(full, this.#limits.tokens) && mostTokens(bytes) > this.#limits.tokens)
       this.#checkTokens(text);
     if (bytes.length === 0) {
       this.#add(text);

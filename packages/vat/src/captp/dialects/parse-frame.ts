@@ -37,9 +37,36 @@ const oneMoreList = 2;
 /** Maximum length of a string that counts as short. */
 export const shortString = 10;
 
-/** Whether a text with these numbers of keys, strings and lists may have tokens that count as more. */
-export const isDear = (of: { readonly keys: number; readonly strings: number; readonly lists: number }): boolean =>
-  of.keys > freeKeys || of.strings > freeStrings || of.lists > freeLists - 8;
+/** What a sender counts while it encodes: upper bounds of what `checkStructure` counts in the text. */
+interface EncodedCounts {
+  readonly tokens: number;
+  readonly keys: number;
+  readonly newKeys: number;
+  readonly dearKeys: number;
+  readonly lists: number;
+  readonly strings: number;
+}
+
+/** For the operation around the values, and for the names of the keys of values that JSON lacks. */
+const around = 16;
+/** So many keys of the values of an operation cost nothing more, wherever they are in it. */
+export const surelyFreeKeys: number = freeKeys - around;
+
+/** Upper bound of the tokens that the text of an operation counts as. */
+export const mostTokens = ({ tokens, keys, dearKeys, lists, strings }: EncodedCounts): number =>
+  tokens +
+  around +
+  (keys > surelyFreeKeys ? (dearKeys + around) * newKey : 0) +
+  Math.max(0, strings + around - freeStrings) * oneMoreString +
+  Math.max(0, lists + around - freeLists) * oneMoreList;
+
+/** Upper bound of the memory of an operation with this text. */
+export const mostMemory = (text: string, { tokens, keys, newKeys, lists }: EncodedCounts): number =>
+  text.length * (isWide(text) ? 2 : 1) +
+  (lists + 1) * objectBytes +
+  (tokens + 2) * partBytes +
+  keys * (keyBytes - partBytes) +
+  newKeys * newShapeBytes;
 
 /** Checks JSON text of a stranger before it is parsed, with the limits of a frame. Errors: `limit`. */
 export function checkJson(text: string): void {
@@ -66,8 +93,10 @@ export function checkStructure(
   const most = tokens;
   let seen = 0;
   let level = 0;
-  const letter = bytesOfLetter(text);
-  let bytes = text.length * letter;
+  const { length } = text;
+  const letters = lettersOf(text);
+  const letter = letters.BYTES_PER_ELEMENT === 2 || text.includes('\\u') ? 2 : 1;
+  let bytes = length * letter;
   let from = 0;
   let quoted = 0;
   let keys = 0;
@@ -77,11 +106,11 @@ export function checkStructure(
   let short = false;
   let known: Set<string> | undefined;
   texts += 1;
-  for (let i = 0; i < text.length; i += 1) {
-    switch (text.charCodeAt(i)) {
+  for (let i = 0; i < length; i += 1) {
+    switch (letters[i]) {
       case 34: // "
         quoted = i;
-        i = endOfString(text, i + 1);
+        i = endOfString(letters, i + 1, length);
         short = i - quoted <= shortString + 1;
         break;
       case 91: // [
@@ -90,7 +119,7 @@ export function checkStructure(
         seen += 1;
         bytes += objectBytes;
         lists += 1;
-        if (text.charCodeAt(i) === 123) beginRecord(level);
+        if (letters[i] === 123) beginRecord(level);
         if (lists > freeLists) seen += oneMoreList;
         if (level > deepest) throw new Violation(`${what} may be nested ${depth} deep: send it flatter`);
         break;
@@ -108,7 +137,7 @@ export function checkStructure(
         short = false;
         bytes += partBytes;
         if (level === 1 && parts !== undefined) {
-          const here = bytes - (text.length - i) * letter;
+          const here = bytes - (length - i) * letter;
           parts.push(here - from);
           from = here;
         }
@@ -118,7 +147,7 @@ export function checkStructure(
         bytes += keyBytes;
         keys += 1;
         short = false;
-        if (repeats(text, level, quoted, i)) break;
+        if (repeats(letters, level, quoted, i)) break;
         bytes += newShapeBytes;
         if (keys <= freeKeys) break;
         known ??= new Set();
@@ -158,7 +187,7 @@ interface Level {
 const levels: Level[] = [];
 /** Keys at deeper levels, and later keys of a record, always count as new. No honest list of records has so many. */
 const mostLevels = 300;
-const mostKeys = 512;
+export const mostKeys = 512;
 let texts = 0;
 
 function beginRecord(depth: number): void {
@@ -171,7 +200,7 @@ function beginRecord(depth: number): void {
 }
 
 /** Whether the key between these positions equals the key at the same place of the previous record. */
-function repeats(text: string, depth: number, start: number, end: number): boolean {
+function repeats(letters: Letters, depth: number, start: number, end: number): boolean {
   const level = levels[depth];
   if (level === undefined || level.text !== texts) return false;
   const { starts, ends } = level;
@@ -179,7 +208,7 @@ function repeats(text: string, depth: number, start: number, end: number): boole
   level.passed += 1;
   const before = starts[at] as number;
   if (level.same === at && at < level.known && end - start === (ends[at] as number) - before)
-    if (equal(text, before, start, end - start)) {
+    if (equal(letters, before, start, end - start)) {
       level.same += 1;
       return true;
     }
@@ -190,37 +219,64 @@ function repeats(text: string, depth: number, start: number, end: number): boole
   return false;
 }
 
-function equal(text: string, a: number, b: number, length: number): boolean {
-  for (let i = 0; i < length; i += 1) if (text.charCodeAt(a + i) !== text.charCodeAt(b + i)) return false;
+function equal(letters: Letters, a: number, b: number, length: number): boolean {
+  for (let i = 0; i < length; i += 1) if (letters[a + i] !== letters[b + i]) return false;
   return true;
 }
 
+/** The letters of a text as numbers, and perhaps some more. They are read in half the time of `charCodeAt`. */
+type Letters = Uint8Array | Uint16Array;
+
+/** Holds the letters of most texts, because no check runs inside another. */
+const kept = new Uint8Array(1 << 16);
+const utf8 = new TextEncoder();
+/** For a longer text the encoder is faster than a loop. */
+const longText = 256;
+
+/** Returns a `Uint16Array` for a text with a letter beyond Latin-1. */
+function lettersOf(text: string): Letters {
+  const { length } = text;
+  const bytes = length > kept.length ? new Uint8Array(length) : kept;
+  // It takes in the whole text only if that is ASCII.
+  if (length > longText && utf8.encodeInto(text, bytes.subarray(0, length)).read === length) return bytes;
+  if (fill(bytes, text) < 256) return bytes;
+  const wide = new Uint16Array(length);
+  fill(wide, text);
+  return wide;
+}
+
+/** Returns a number of as many binary digits as the greatest letter. */
+function fill(letters: Letters, text: string): number {
+  let all = 0;
+  for (let i = 0; i < text.length; i += 1) all |= letters[i] = text.charCodeAt(i);
+  return all;
+}
+
 /**
- * A string with one letter beyond Latin-1 takes two bytes per letter, also if that letter is an escape. One
- * such letter counts for all strings of the text.
+ * A string with one letter beyond Latin-1 takes two bytes per letter, also if that letter is an escape. One such letter
+ * counts for all strings of the text. Equal lengths mean that the text is ASCII: `utf8Length` is faster than the regular
+ * expression.
  */
-const bytesOfLetter = (text: string): number => (isWide(text) ? 2 : 1);
-/** Equal lengths mean that the text is ASCII. `utf8Length` is faster than the regular expression. */
 const isWide = (text: string): boolean => (utf8Length(text) === text.length ? text.includes('\\u') : wide.test(text));
 const wide = /[^\0-\xff]|\\u/;
 
 /** Strings up to this length are scanned here, because a call of `indexOf` costs more. */
 const glance = 24;
 
-function endOfString(text: string, from: number): number {
-  const until = Math.min(from + glance, text.length);
+function endOfString(letters: Letters, from: number, length: number): number {
+  const until = Math.min(from + glance, length);
   let i = from;
   for (; i < until; i += 1) {
-    const letter = text.charCodeAt(i);
+    const letter = letters[i];
     if (letter === 34) return i;
     if (letter === 92) i += 1;
   }
   // `i` is not inside an escape, so only backslashes from here on count.
   for (let start = i; ; i += 1) {
-    const quote = text.indexOf('"', i);
-    if (quote < 0) return text.length;
+    const quote = letters.indexOf(34, i);
+    if (quote < 0 || quote >= length) return length;
     let slashes = 0;
-    for (let at = quote - 1; at >= start && text.charCodeAt(at) === 92; at -= 1) slashes += 1;
+    for (let at = quote - 1; at >= start && letters[at] === 92; at -= 1) slashes += 1;
     if (slashes % 2 === 0) return quote;
     i = quote;
   }
@@ -235,14 +291,6 @@ export function tooLong(text: string, { frameBytes }: SessionLimits, around = 0)
   if (text.length > most) return true;
   return text.length * 3 > most && utf8Length(text) > most;
 }
-
-/** Returns the approximate memory of the value of a text that this process has written. */
-export const weightOf = (text: string): number => checkStructure(text, boundless);
-
-/** The same for a list of three items without a record or a list in it, such as the answer that is a number. */
-export const weightOfFlat = (text: string): number => text.length * bytesOfLetter(text) + objectBytes + 2 * partBytes;
-
-const boundless = { tokens: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY } as SessionLimits;
 
 /** Parses JSON. Call `checkStructure` first. */
 export function parse(text: string, what = 'a frame'): unknown {
