@@ -1,17 +1,17 @@
 /**
- * `node test/golden/make-postgres.ts`: writes the golden store of this version in PostgreSQL, once, before a release. A store
+ * `node test/golden/make-postgres.ts`: writes the golden store of this version of the tables in PostgreSQL, once, before a release. A store
  * that is there is never written again.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresStore } from '../../packages/store-postgres/src/index.ts';
+import { STEPS } from '../../packages/store-postgres/src/schema.ts';
 import { writeGolden } from '../../packages/vat/golden/write.ts';
 import { openCluster } from '../postgres-cluster.ts';
 import { FOLDER } from './postgres.ts';
 
-const VERSION = 1; // of the tables: `store-postgres/src/schema.ts`
-const file = join(FOLDER, `store-v${VERSION}.sql`);
+const file = join(FOLDER, `store-v${STEPS.length}.sql`);
 if (existsSync(file)) throw new Error(`${file} is there already: it is never written again`);
 
 const cluster = await openCluster();

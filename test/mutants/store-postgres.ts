@@ -58,6 +58,15 @@ export const MUTANTS: readonly Mutant[] = [
     tests: faults,
   },
   {
+    name: 'postgres-same-bytes',
+    breaks: 'two keys of the same bytes end a commit',
+    file: 'packages/store-postgres/src/commit.ts',
+    find: "[...cells].map(([key, value]) => [Buffer.from(key, 'utf8').toString('latin1'), value])",
+    replace:
+      "[...cells].map(([key, value]) => [new String(Buffer.from(key, 'utf8').toString('latin1')) as string, value])",
+    tests: store,
+  },
+  {
     name: 'postgres-fsync',
     breaks: 'a server without fsync is taken for a durable one',
     file: 'packages/store-postgres/src/server.ts',

@@ -121,6 +121,18 @@ test('any text and any bytes come back as they were: zeros, quotes, backslashes,
   expect(one.scan('a/')).toEqual([]);
 });
 
+test('keys with half of a surrogate pair end no commit: two of the same bytes are one cell, with the last value', async () => {
+  const one = await engine(server.nextSchema());
+  const cells = [
+    ['a/\ud800', 'first'],
+    ['a/\udfff', 'second'],
+  ] as const;
+  one.commit(one.epoch, { lines: [], cells: new Map(cells) });
+  expect(one.scan('a/')).toEqual([['a/\ufffd', 'second']]);
+  one.commit(one.epoch, { lines: [], cells: new Map([['a/\ud800', undefined]]) });
+  expect(one.scan('a/')).toEqual([]);
+});
+
 test('arguments that are forgotten and lines that are dropped go with the commit that says so, also within one', async () => {
   const one = await engine(server.nextSchema());
   const args = { salt: new Uint8Array(32), bytes: new Uint8Array([1]) };

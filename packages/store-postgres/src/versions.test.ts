@@ -1,5 +1,7 @@
 /** Two versions of the tables: hosts of both take turns, and a program leaves tables alone that it may not serve. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Definition, define, E, type Far, openVats, type Store, verifyLedger } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
@@ -100,6 +102,11 @@ test('a program that the newer tables do not serve is refused with the remedy, a
     await expect(open(schema, STEPS, more)).rejects.toMatchObject({ code: 'invalid' });
   expect(await all()).toEqual(before);
 }, 60_000);
+
+test('there is a golden store of each version of the tables, also of this one', () => {
+  const names = STEPS.map((_, n) => `store-v${n + 1}.sql`);
+  expect(readdirSync(join(import.meta.dirname, '..', 'golden')).sort()).toEqual(names);
+});
 
 test('a store of the first version is looked at as it is, and is brought forward once by the host that takes it', async () => {
   const schema = server.nextSchema();

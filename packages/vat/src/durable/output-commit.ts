@@ -303,7 +303,10 @@ export class OutputCommit {
   }
 
   #ended(batch: Batch, began: number, error: unknown): void {
-    if (error !== undefined) return this.#lose(batch);
+    if (error !== undefined) {
+      this.counts.failed();
+      return this.#lose(batch);
+    }
     this.counts.committed(this.#ground.tick() - began, batch.lines);
     batch.done(undefined);
     // The turns that ended meanwhile form the next batch. A single turn does not wait for more.
@@ -311,7 +314,6 @@ export class OutputCommit {
   }
 
   #lose(batch: Batch): void {
-    this.counts.failed();
     const open = this.#open;
     this.#open = undefined;
     const why = this.unknown();
