@@ -65,7 +65,23 @@ export function page(): { run(code: string): unknown } {
   // An encoder makes arrays of the page's own kind. Node's would make arrays of another realm.
   context.utf8 = (text: string): readonly number[] => [...new TextEncoder().encode(text)];
   runInContext(
-    '{ const { utf8 } = globalThis; globalThis.TextEncoder = class { encode(text) { return Uint8Array.from(utf8(text)); } }; }',
+    `{
+      const { utf8 } = globalThis;
+      globalThis.TextEncoder = class {
+        encode(text) { return Uint8Array.from(utf8(text)); }
+        encodeInto(text, into) {
+          let [read, written] = [0, 0];
+          for (const letter of text) {
+            const bytes = utf8(letter);
+            if (written + bytes.length > into.length) break;
+            into.set(bytes, written);
+            written += bytes.length;
+            read += letter.length;
+          }
+          return { read, written };
+        }
+      };
+    }`,
     context,
   );
   return { run: (code) => runInContext(code, context) as unknown };
