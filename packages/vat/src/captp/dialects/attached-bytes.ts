@@ -1,8 +1,8 @@
 /**
  * The bytes of a frame of `hob.1`, which travel beside its text.
  *
- * Promise: each byte that came belongs to exactly one value. The cost of sent bytes and text is counted
- * before they are sent.
+ * Promise: no byte that came belongs to two values. A byte belongs to none only if a value of its frame was refused.
+ * The cost of sent bytes and text is counted before they are sent.
  */
 import type { SessionLimits } from '../session/limits.ts';
 import { Violation } from '../session/operations.ts';
@@ -10,7 +10,7 @@ import { DigitBudget } from './digits.ts';
 import { isId, surelyFreeKeys } from './parse-frame.ts';
 import { SizeBudget } from './size-budget.ts';
 
-/** Maximum keys and structural characters of a value that JSON lacks: those of an error. */
+/** Maximum keys and structural characters of a value that JSON lacks. An error has the most. */
 const specialKeys = 3;
 const specialTokens = 6;
 
@@ -23,13 +23,13 @@ export class Outgoing {
   tokens = 0;
   /** Upper bound of the keys of records. */
   keys = 0;
-  /** Upper bound of the keys that do not repeat those of the previous record: see `checkStructure`. */
+  /** Upper bound of the keys that differ from the key at the same place of the previous record. */
   newKeys = 0;
-  /** How many different ones of these came after the keys that are free. */
+  /** Count of different keys among these that came after the free keys. Each counts as more than one token. */
   dearKeys = 0;
   /** Count of lists and records. */
   lists = 0;
-  /** Count of short strings. */
+  /** Upper bound of the short strings. */
   strings = 0;
   #known: Set<string> | undefined;
   readonly #keysBefore: (string | undefined)[][] = [];
@@ -46,12 +46,17 @@ export class Outgoing {
     return this.#digits;
   }
 
-  /** The keys of the previous record at that depth, to compare those of the next record with. */
+  /** Returns the keys of the previous record at this depth. The keys of the next record are compared with them. */
   keysBefore(depth: number): (string | undefined)[] {
     return (this.#keysBefore[depth] ??= []);
   }
 
-  /** A record has a key that does not repeat. */
+  /**
+   * Counts a key that differs from the key at the same place of the previous record.
+   *
+   * Gap: `keys` lacks the keys of the records around this one, which are counted after it. Inside more than 16 records
+   * a key may count as free here and not in `checkStructure`. Inside more than 34, `mostTokens` may be too low.
+   */
   newKey(key: string): void {
     this.newKeys += 1;
     if (this.keys < surelyFreeKeys) return;
@@ -61,7 +66,7 @@ export class Outgoing {
     this.dearKeys += 1;
   }
 
-  /** A value at that depth becomes a record with at most three keys, each with a short string. */
+  /** Counts a value that JSON lacks, as a record at this depth with three keys, each with a short string. */
   special(depth: number): void {
     this.tokens += specialTokens;
     this.lists += 1;

@@ -1,4 +1,4 @@
-/** What a sender counts while it encodes, beside what a receiver counts in the text. */
+/** A sender counts tokens and memory while it encodes a value. A receiver must not count more in the text. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { defaultLimits } from '../session/limits.ts';
@@ -10,10 +10,10 @@ import { toJson } from './quoted.ts';
 
 const limits = { ...defaultLimits, frameBytes: 1 << 26 };
 class Far {}
-/** Every object that is not plain is sent as a reference. */
+/** Sends each `Far` as a reference. */
 const slots = { give: (value: object) => (value instanceof Far ? { kind: 'object', id: 7 } : undefined) } as unknown as Slots; // biome-ignore format: one line
 
-/** What an operation with this value is counted as by both. */
+/** Encodes an answer with this value. Returns its text and the counts of the sender. */
 function counted(value: unknown): { readonly text: string; readonly tokens: number; readonly memory: number } {
   const bytes = new Outgoing(limits);
   const text = toJson(['return', 4711, encode(value, slots, bytes)]);
@@ -30,15 +30,15 @@ const value = fc.letrec((tie) => ({
   list: fc.array(tie('value'), { maxLength: 5 }),
   record: fc.dictionary(key, tie('value'), { maxKeys: 5, noNullPrototype: true }),
 })).value;
-/** Long lists of a few values in turn, so that the higher prices of a long frame count. */
+/** Long lists that repeat a few values. In a long frame, some tokens count as more than one. */
 const many = fc.tuple(fc.array(value, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 9000 }));
 
-test('property: a frame that the sender takes for small enough is small enough for the receiver, and weighs no more', () => {
+test('property: a receiver counts no more tokens than the sender, and about no more memory', () => {
   fc.assert(
     fc.property(many, ([values, count]) => {
       const list = Array.from({ length: count }, (_, n) => values[n % values.length]);
       const { text, tokens, memory } = counted(list);
-      // One less than the sender counts may be enough, and what the sender counts always is.
+      // Throws if the text has more tokens than the sender counted. The two brackets add less than 200 bytes.
       const weight = checkStructure(`[${text}]`, { ...limits, tokens });
       expect(memory + 200).toBeGreaterThanOrEqual(weight);
     }),
@@ -46,23 +46,23 @@ test('property: a frame that the sender takes for small enough is small enough f
   );
 });
 
-test('equal records count once as new, so 20,000 of them need no look at their text; different ones do', () => {
+test('the keys of equal records count once as new, so the text of 20,000 such records needs no check; that of different ones does', () => {
   const equal = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `name-${id}`, done: id % 2 === 0 }));
   const different = Array.from({ length: 20_000 }, (_, id) => ({ [`id${id}`]: id }));
   expect(counted(equal).tokens).toBeLessThan(defaultLimits.tokens);
   expect(counted(different).tokens).toBeGreaterThan(defaultLimits.tokens);
-  // Other shapes with the same keys. A value that JSON lacks is a record, too.
+  // The shapes differ, but they have only ten keys in all. `undefined` is encoded as a record, too.
   const mixed = Array.from({ length: 6_000 }, (_, id) => (id % 2 === 0 ? { a: id, [`b${id % 9}`]: 0 } : undefined));
   expect(counted(mixed).tokens).toBeLessThan(defaultLimits.tokens);
 });
 
-test('an answer weighs what a receiver of it counts: two bytes for a letter beyond Latin-1, and a new shape after a value that JSON lacks', () => {
+test('the sender counts two bytes for a letter beyond Latin-1, and a new shape after a value that JSON lacks, as a receiver does', () => {
   const wide = counted('\u6f22'.repeat(1000));
   expect(wide.memory).toBeGreaterThanOrEqual(checkStructure(wide.text, limits));
   const record = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`key${n}`, n]));
   const broken = counted(Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? record : undefined)));
   expect(broken.memory).toBeGreaterThanOrEqual(checkStructure(broken.text, limits));
-  // Records of one shape in a row count once, here and there.
+  // Both count the keys of equal records as new only once.
   const equal = counted(Array.from({ length: 200 }, () => record));
   expect(equal.memory).toBeLessThan(1.2 * checkStructure(equal.text, limits));
 });

@@ -25,7 +25,10 @@ const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-/** Returns `value` in the form that JSON.stringify takes: the value itself if JSON can express all of it. */
+/**
+ * Returns `value` in the form that JSON.stringify takes: the value itself if JSON can express all of it. `depth` is the
+ * number of lists and records around it.
+ */
 export function encode(value: unknown, slots: Slots, bytes: Outgoing, depth = 0): unknown {
   bytes.room.take(1);
   switch (typeof value) {
@@ -133,6 +136,7 @@ function encodeRecord(
 function slotJson({ kind, id }: Slot): object {
   return { '@': kind, n: id };
 }
+
 /** Decodes values. `promises` and `mutable` tell whether the last value contains a promise, or bytes. */
 export class Decoder {
   promises = false;

@@ -37,7 +37,7 @@ const oneMoreList = 2;
 /** Maximum length of a string that counts as short. */
 export const shortString = 10;
 
-/** What a sender counts while it encodes: upper bounds of what `checkStructure` counts in the text. */
+/** The counts that a sender makes while it encodes an operation. See `Outgoing`. */
 interface EncodedCounts {
   readonly tokens: number;
   readonly keys: number;
@@ -47,12 +47,12 @@ interface EncodedCounts {
   readonly strings: number;
 }
 
-/** For the operation around the values, and for the names of the keys of values that JSON lacks. */
+/** Added for the operation around the values, and for the key names of values that JSON lacks. */
 const around = 16;
-/** So many keys of the values of an operation cost nothing more, wherever they are in it. */
+/** The first keys of the values of an operation, up to this number, count as no more than one token. */
 export const surelyFreeKeys: number = freeKeys - around;
 
-/** Upper bound of the tokens that the text of an operation counts as. */
+/** Returns an upper bound of the tokens that `checkStructure` counts in an operation. `Outgoing.newKey` has a gap. */
 export const mostTokens = ({ tokens, keys, dearKeys, lists, strings }: EncodedCounts): number =>
   tokens +
   around +
@@ -60,7 +60,7 @@ export const mostTokens = ({ tokens, keys, dearKeys, lists, strings }: EncodedCo
   Math.max(0, strings + around - freeStrings) * oneMoreString +
   Math.max(0, lists + around - freeLists) * oneMoreList;
 
-/** Upper bound of the memory of an operation with this text. */
+/** Returns an upper bound of the memory that `checkStructure` computes for the text of an operation. */
 export const mostMemory = (text: string, { tokens, keys, newKeys, lists }: EncodedCounts): number =>
   text.length * (isWide(text) ? 2 : 1) +
   (lists + 1) * objectBytes +
@@ -224,20 +224,23 @@ function equal(letters: Letters, a: number, b: number, length: number): boolean 
   return true;
 }
 
-/** The letters of a text as numbers, and perhaps some more. They are read in half the time of `charCodeAt`. */
+/**
+ * The letters of a text as numbers, at the start of an array that may be longer. Reading them takes about half the
+ * time of `charCodeAt`.
+ */
 type Letters = Uint8Array | Uint16Array;
 
-/** Holds the letters of most texts, because no check runs inside another. */
+/** The array for texts of up to 65,536 letters. All checks share it, because no check runs inside another. */
 const kept = new Uint8Array(1 << 16);
 const utf8 = new TextEncoder();
-/** For a longer text the encoder is faster than a loop. */
+/** For texts longer than this, `encodeInto` is faster than a loop. */
 const longText = 256;
 
-/** Returns a `Uint16Array` for a text with a letter beyond Latin-1. */
+/** Returns a `Uint16Array` if a letter of the text is beyond Latin-1. */
 function lettersOf(text: string): Letters {
   const { length } = text;
   const bytes = length > kept.length ? new Uint8Array(length) : kept;
-  // It takes in the whole text only if that is ASCII.
+  // Other letters than ASCII take more than one byte, so the whole text fits only if it is ASCII.
   if (length > longText && utf8.encodeInto(text, bytes.subarray(0, length)).read === length) return bytes;
   if (fill(bytes, text) < 256) return bytes;
   const wide = new Uint16Array(length);
@@ -245,7 +248,7 @@ function lettersOf(text: string): Letters {
   return wide;
 }
 
-/** Returns a number of as many binary digits as the greatest letter. */
+/** Copies the letters. Returns all of them joined by `|`, which is below 256 if each letter is in Latin-1. */
 function fill(letters: Letters, text: string): number {
   let all = 0;
   for (let i = 0; i < text.length; i += 1) all |= letters[i] = text.charCodeAt(i);
@@ -253,9 +256,9 @@ function fill(letters: Letters, text: string): number {
 }
 
 /**
- * A string with one letter beyond Latin-1 takes two bytes per letter, also if that letter is an escape. One such letter
- * counts for all strings of the text. Equal lengths mean that the text is ASCII: `utf8Length` is faster than the regular
- * expression.
+ * Whether the letters of a text count as two bytes each. A string with one letter beyond Latin-1 takes two bytes per
+ * letter, also if that letter is an escape. One such letter, or any escape `\u`, counts for all strings of the text.
+ * Equal lengths mean that the text is ASCII. `utf8Length` is faster than the regular expression.
  */
 const isWide = (text: string): boolean => (utf8Length(text) === text.length ? text.includes('\\u') : wide.test(text));
 const wide = /[^\0-\xff]|\\u/;
