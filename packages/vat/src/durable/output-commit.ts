@@ -9,7 +9,8 @@
  * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
  * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. While a commit is under
  * way and the next batch is full, no turn runs. Otherwise batches and commit times would grow, and a caller of
- * one durable turn would wait for thousands of others. The scheduler gives one meter a share of a batch.
+ * one durable turn would wait for thousands of others. The scheduler limits the part of a batch that one meter
+ * takes while others are active.
  *
  * Outcomes: `result` lines say how calls ended. A turn that writes only such lines counts as read-only. Its lines
  * join the next batch. If there is none after 5 ms, they form a batch of their own. So a call waits for the disk
@@ -115,7 +116,7 @@ function addLines(batch: Batch, lines: readonly LedgerEntry[]): void {
   batch.lines.push(...lines);
 }
 
-/** From 0 to 1, which is full. A long last turn may take it above. */
+/** Returns the part of a batch that is filled. 1 is full, and a long last turn may take it above 1. */
 const takenOf = ({ turns, text }: Batch): number => Math.max(turns / mostTurns, text / mostText);
 
 export class OutputCommit {
@@ -210,7 +211,10 @@ export class OutputCommit {
     return this.#why;
   }
 
-  /** How much of the next batch is taken while a commit is under way. At 1 turns must wait until that commit ends. */
+  /**
+   * The part of the next batch that is filled while a commit is under way, else 0. From 1 on, turns must wait until
+   * that commit ends.
+   */
   get taken(): number {
     return this.#committing === undefined || this.#open === undefined ? 0 : takenOf(this.#open);
   }

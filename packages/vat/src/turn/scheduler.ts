@@ -3,10 +3,12 @@
  *
  * Promise: messages of one meter are delivered in the order they were posted. However many messages a meter
  * has waiting, it delays the next turn of another by at most its quantum and one turn of each other busy
- * meter. It takes at most a share of the batch that the disk gets next, if another meter had a turn lately, so the
- * commit that others wait for stays short. Other work of the process (sockets, timers) runs at least every `slice`. A turn cannot be
- * interrupted, so an endless loop in an actor is not handled here. That is why code written by a model runs
- * in a process of its own.
+ * meter, apart from waits for the disk. Other work of the process (sockets, timers) runs at least every
+ * `slice`. A turn cannot be interrupted, so an endless loop in an actor is not handled here. That is why code
+ * written by a model runs in a process of its own.
+ *
+ * While a commit is under way, a meter starts no turn once its turns fill an eighth of the next batch, unless no
+ * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
@@ -21,16 +23,16 @@ const quantum = 0.5;
 /** ms of turns before the event loop runs. A call and its answer together wait for up to two slices. */
 const slice = 2;
 
-/** The part of a batch that one meter may take beside others. */
+/** The part of a batch that one meter may take beside others. Its last turn may take more. */
 const share = 1 / 8;
-/** ms for which a meter that had a turn counts as there. */
+/** ms after a turn of another meter for which a meter is not alone. */
 const lately = 1000;
 
-/** The turns that the disk gets with its next commit. */
+/** The batch that follows the commit under way. */
 interface NextBatch {
-  /** Differs between batches. */
+  /** The number of the batch. No two batches have the same. */
   readonly next: number;
-  /** From 0 to 1. At 1 turns must wait for the disk. */
+  /** The part that is filled. From 1 on, turns must wait for the disk. 0 if no commit is under way. */
   readonly taken: number;
 }
 
@@ -40,7 +42,7 @@ class Lane {
   /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
-  /** How much of the batch of this number its turns take. */
+  /** The part of the batch `#batch` that the turns of this lane take. */
   #taken = 0;
   #batch = 0;
 
@@ -92,10 +94,10 @@ export class Scheduler {
   readonly #rest: () => void;
 
   readonly #batch: NextBatch;
-  /** Whether the waiting messages wait for the disk. */
+  /** Whether all waiting messages wait for the disk. */
   #held = false;
   #last: Lane | undefined;
-  /** The time of the last turn of a meter other than that of the turn before. */
+  /** The time of the last change from one meter to another. */
   #changed = Number.NEGATIVE_INFINITY;
 
   /**
@@ -114,7 +116,7 @@ export class Scheduler {
     this.#batch = batch;
   }
 
-  /** Continues after turns waited for the disk. */
+  /** Call when a commit has ended: runs the messages that waited for it. */
   goOn(): void {
     if (!this.#held) return;
     this.#held = false;
@@ -128,7 +130,7 @@ export class Scheduler {
     if (!lane.waiting) {
       lane.waiting = true;
       lane.deficit = Math.min(lane.deficit, 0);
-      // Those that wait for the disk had turns already.
+      // The lanes that wait for the disk had turns already, so this one goes first.
       if (this.#held) this.#busy.unshift(lane);
       else this.#busy.push(lane);
     }
@@ -143,6 +145,7 @@ export class Scheduler {
     return taken >= 1 || (lane.takenOf(next) >= share && this.#isShared(lane));
   }
 
+  /** Whether another meter had a turn lately. */
   #isShared(lane: Lane): boolean {
     return this.#last !== lane || this.#tick() - this.#changed < lately;
   }
@@ -179,7 +182,7 @@ export class Scheduler {
     return now;
   }
 
-  /** After an internal error it rests once more: what waits for the commit must not wait for the next message. */
+  /** Calls `#rest`, and once more after an internal error. Otherwise the last turn would wait for the next message. */
   #restOrRetry(): void {
     try {
       this.#rest();
@@ -212,7 +215,7 @@ export class Scheduler {
       else this.#busy.push(lane);
     }
     this.#held = this.#busy.length === 0 && waiting.length > 0;
-    // Those that waited come first when they may run.
+    // The lanes that wait for the disk come first when they may run again.
     this.#busy = [...waiting, ...this.#busy];
     if (this.#busy.length === 0) {
       this.#awake = false;

@@ -1,4 +1,4 @@
-/** What one meter takes of the batch that the disk gets next, beside others and alone. */
+/** The scheduler limits how much of a batch one meter takes: an eighth beside other meters, all of it alone. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../core/message.ts';
@@ -7,10 +7,10 @@ import { Scheduler } from './scheduler.ts';
 
 const SIZE = 256;
 
-/** A scheduler over a disk whose commits end when the test says so. A turn takes no time unless the test says so. */
+/** A scheduler and a disk. A commit ends when the test calls `commit`. Turns take no time. The test sets the clock. */
 function scene(): {
   readonly post: (account: Account, count?: number) => void;
-  /** How many turns of a meter are in the next batch. */
+  /** Returns the number of turns of a meter in the next batch. */
   readonly taken: (account: Account) => number;
   readonly delivered: readonly (readonly [account: Account, n: number])[];
   readonly commit: () => void;
@@ -68,7 +68,7 @@ test('a meter that floods takes an eighth of a batch beside another one, which s
   at.post(flood, 1000);
   await at.rest();
   expect([at.taken(flood), at.taken(quiet)]).toEqual([SIZE / 8, 1]);
-  // It comes while the flood waits for the disk.
+  // These messages come while the flood waits for the disk.
   at.post(quiet, 3);
   await at.rest();
   expect([at.taken(flood), at.taken(quiet)]).toEqual([SIZE / 8, 4]);
@@ -107,7 +107,7 @@ test('eight floods fill a batch, and a ninth meter joins the next one', async ()
   expect(at.taken(late)).toBe(1);
 });
 
-test('property: whoever sends and whenever commits end, every message is delivered, those of one meter in their order', async () => {
+test('property: every message is delivered, and those of one meter in their order, whoever sends and whenever commits end', async () => {
   const step = fc.oneof(
     fc.record({ who: fc.nat(3), count: fc.integer({ min: 1, max: 120 }) }),
     fc.constantFrom('commit' as const, 'rest' as const, 'later' as const),
