@@ -1,6 +1,6 @@
 /**
- * `node test/golden/make-postgres.ts`: writes the golden store of this version of the tables in PostgreSQL, once, before a release. A store
- * that is there is never written again.
+ * `node test/golden/make-postgres.ts`: writes the golden store of this version of the tables in PostgreSQL. Run it once,
+ * before a release. It never overwrites a golden store.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { openCluster } from '../postgres-cluster.ts';
 import { FOLDER } from './postgres.ts';
 
 const file = join(FOLDER, `store-v${STEPS.length}.sql`);
-if (existsSync(file)) throw new Error(`${file} is there already: it is never written again`);
+if (existsSync(file)) throw new Error(`${file} is there already, and a golden store is never overwritten`);
 
 const cluster = await openCluster();
 try {

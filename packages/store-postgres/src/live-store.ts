@@ -34,19 +34,20 @@ export interface Powers {
   sleep(ms: number): Promise<void>;
   /** Calls `run` each `ms`. Returns a function that stops this. */
   every(ms: number, run: () => void): () => void;
-  /** Called if the store is lost while it has nothing to do. */
+  /** Called if the store finds, when it renews its lease, that another host has taken it over. */
   onFailure(): void;
 }
 
 export type StoreOptions = Omit<OpeningOptions, 'sentinel'>;
 
-/** How long the first question waits for its answer, and how long connecting to a lost server is tried again. */
+/** The time limit of a question over the first connection, and of the attempts to connect to a lost server. */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
-/** How long nobody takes the store of a host whose session has ended, because that host may connect again. */
+/** A host keeps its store for this time after its session has ended, because it may connect again. */
 const LINGER_MS = 500;
-/** How long a standby waits between two looks, once it has seen that the other host renews its lease. */
+/** The interval at which a standby tries again, once it has seen that the other host renews its lease. */
 const STANDBY_MS = 250;
+/** The time limit of a vacuum. */
 const LONG_MS = 3_600_000;
 
 const silent = (): CapError =>
@@ -312,8 +313,8 @@ class LiveStore {
 
   /**
    * Asks the server. If the connection is lost, asks again over a new one. Throws `Lost` when the server refuses
-   * connections for two seconds. A server that does not answer has two seconds, and then two for a new connection and
-   * five for each question there.
+   * connections for two seconds. A server that does not answer gets two seconds, then two more to accept a new
+   * connection, and five for each question over that one.
    */
   async #ask<T>(ask: (connection: Connection) => Promise<T>): Promise<T> {
     const until = this.#powers.now() + PATIENCE_MS;

@@ -70,7 +70,7 @@ export class Held {
   }
 }
 
-/** Nothing of this opening can be committed any more. */
+/** This opening can commit nothing any more. */
 export class TakenOver extends CapError {
   constructor() {
     super('unavailable', 'another host has taken this store over, or the database was put back: start this one again');
@@ -117,7 +117,7 @@ async function seenBefore(connection: Connection, { sentinel, steps }: OpeningOp
   return sentinel?.read(String(row?.['name']));
 }
 
-/** Creates the store if it is missing. Returns undefined if it can be taken. */
+/** Creates the store if it is missing. Returns undefined if this host may take it. */
 async function heldBy(
   connection: Connection,
   { schema, sentinel, steps }: OpeningOptions,
@@ -175,7 +175,7 @@ async function found(
 /** Increments the epoch, and takes the store. */
 async function begin(connection: Connection, options: OpeningOptions, before: Before | undefined): Promise<Opening> {
   const { sentinel, steps } = options;
-  // Waits until a commit of the previous opening that is under way has ended.
+  // `FOR UPDATE` waits until a commit of the previous opening that is under way has ended.
   const [row] = await connection.query('SELECT name, watched FROM store FOR UPDATE');
   await bringForward(connection, steps, (await versionsOf(connection, steps))?.tables ?? 1);
   const facts = { store: String(row?.['name']), watched: Number(row?.['watched']) };

@@ -121,7 +121,7 @@ test('any text and any bytes come back as they were: zeros, quotes, backslashes,
   expect(one.scan('a/')).toEqual([]);
 });
 
-test('keys with half of a surrogate pair end no commit: two of the same bytes are one cell, with the last value', async () => {
+test('a commit takes keys with half of a surrogate pair: two keys with the same bytes are one cell, with the last value', async () => {
   const one = await engine(server.nextSchema());
   const cells = [
     ['a/\ud800', 'first'],

@@ -103,7 +103,7 @@ test('a program that the newer tables do not serve is refused with the remedy, a
   expect(await all()).toEqual(before);
 }, 60_000);
 
-test('there is a golden store of each version of the tables, also of this one', () => {
+test('each version of the tables has a golden store, also this one', () => {
   const names = STEPS.map((_, n) => `store-v${n + 1}.sql`);
   expect(readdirSync(join(import.meta.dirname, '..', 'golden')).sort()).toEqual(names);
 });

@@ -1,9 +1,9 @@
-/** What sessions use of a host, and that it is forgotten with them. */
+/** `SessionMeters` adds up the use of sessions, and drops the meter of a session that has ended. */
 import { expect, onTestFinished, test } from 'vitest';
 import { testHost } from '../../test/test-host.ts';
 import { payerOf, SessionMeters } from './session-meters.ts';
 
-test('the use of a budget is that of all sessions, and its fullest part that of one; granters have no part in it', () => {
+test('budgets() adds up all sessions, and `fullest` is the largest share of one session; granters do not count', () => {
   const meter = (used: number, limit: number) => ({
     name: '',
     used: () => ({ rows: used, turnMs: 1 }),
@@ -35,6 +35,6 @@ test('a host keeps no meter of a session that has ended, so sessions that come a
     ids.push(id);
   }
   await expect.poll(async () => (await at.host.counts()).connections).toBe(0);
-  // A name that is free again takes new limits.
+  // The name has no meter any more, so it takes new limits.
   for (const id of ids) expect(at.host.vats.meter(payerOf(id), { rows: 1 }).used()['rows']).toBe(0);
 });

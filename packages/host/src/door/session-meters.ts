@@ -1,15 +1,15 @@
 /**
- * The meters that pay for the connections of callers: one for each granter, and one for each session with its children.
+ * The meters that callers are charged to. Each granter has one. Each session has one, which its children share.
  *
  * Promise: a session that has ended leaves no meter behind. The time of its turns stays in the sum.
  */
 import type { Meter, Vats } from '@hob/vat';
 
 /**
- * The most that one session, together with its child sessions, may use of the host.
+ * The limits of one session, together with its child sessions.
  *
- * Far above what an agent needs, and far below what would hurt other sessions. Bytes are bytes, the rest are
- * counts.
+ * They are far above what an agent needs, and far below what would hurt other sessions. Names that end in `Bytes` are
+ * limits in bytes. The others are counts.
  */
 const sessionLimits: Readonly<Record<SessionLimit, number>> = Object.freeze({
   actors: 10_000,
@@ -20,7 +20,7 @@ const sessionLimits: Readonly<Record<SessionLimit, number>> = Object.freeze({
   rows: 15_000,
   connections: 8,
   lines: 100_000,
-  // Enough for that many usual lines. The ledger keeps only the beginning of long arguments.
+  // Enough for 100,000 usual lines. The ledger keeps only the beginning of long arguments.
   lineBytes: 48 << 20,
   argumentBytes: 4096,
 });
@@ -37,18 +37,18 @@ type SessionLimit =
   | 'argumentBytes';
 
 /**
- * The use of one budget by the sessions that were entered since the host was opened and have not ended. `turnMs` also
- * includes those that have ended.
+ * The use of one budget by all sessions that were entered since the host was opened and have not ended. `turnMs` also
+ * includes sessions that have ended.
  */
 export interface BudgetUse {
   readonly used: number;
-  /** The largest share of its limit that one session uses: 1 is all of it. Undefined for a budget without a limit. */
+  /** The largest part of the limit that one session uses: 1 is all of it. Undefined for a budget without a limit. */
   readonly fullest?: number;
 }
 
 const PREFIX = 'session:';
 
-/** The name of the meter of a session. */
+/** Returns the name of the meter of a session. */
 export const payerOf = (session: string): string => `${PREFIX}${session}`;
 
 export class SessionMeters {

@@ -1,9 +1,10 @@
 /**
- * A thread of ours that serves requests. The caller waits for the result, or gets it later.
+ * A worker thread that serves requests. A caller blocks until the result is there, or gets it later.
  *
- * Promise: the thread handles requests one after the other, in the order of the requests. A result that is a
- * promise is the exception: other requests run meanwhile, except that a caller that blocks waits for it. A waiting request keeps the process alive; the
- * thread alone does not. If the thread dies, all callers get an error.
+ * Promise: the thread handles requests one after the other, in their order. If a method returns a promise, the
+ * thread starts the next request before that promise settles. A waiting request keeps the process alive. The
+ * thread alone does not. If the thread dies, all callers get an error. A caller that blocks gets it after
+ * `longestMs`.
  */
 import {
   MessageChannel,
@@ -28,7 +29,7 @@ interface Data {
   readonly signal: Int32Array;
 }
 
-/** A thread of ours, seen from the thread that started it. */
+/** The worker thread, as the thread that started it sees it. */
 export interface Thread {
   /** Blocks until the result is there. Throws what the method threw. */
   ask(method: string, ...args: readonly unknown[]): unknown;
@@ -40,10 +41,10 @@ export interface Thread {
   close(): Promise<void>;
 }
 
-/** Stands where an answer has the id of its request. The message is then a notice. */
+/** A message with this number in place of the id of a request is a notice. */
 const NOTICE = 0;
 
-/** Longer than any working disk takes. */
+/** How long a caller blocks for one result, in ms. No working disk takes so long. */
 const longestMs = 60_000;
 
 const died = (): CapError =>
@@ -58,8 +59,8 @@ const errorFrom = (error: ThreadReply[0]): CapError | undefined => error && new 
 export const STORE_THREAD: URL = new URL('./store-thread.ts', import.meta.url);
 
 /**
- * The hooks of a test runner must not run there, so no options are passed on. The thread prints nothing. By default Node
- * would join its output to that of the program, and make the program's pipes non-blocking for that.
+ * The hooks of a test runner must not run there, so no options are passed on. The thread prints nothing. By default
+ * Node would join its output to that of the program, and make the program's pipes non-blocking for that.
  */
 const workerOf = (module: URL, data: Data): Worker =>
   new Worker(module, { workerData: data, transferList: [data.answers], execArgv: [], stdout: true, stderr: true });
@@ -143,8 +144,8 @@ export async function startThread(module: URL, given: unknown): Promise<Thread> 
 }
 
 /**
- * Runs in the thread: calls `open`, which may return a promise, then serves its methods. `close` is one of them. `notify`
- * calls the listeners of `onNotice`.
+ * Runs in the thread: calls `open`, which may return a promise, then serves its methods. `close` is one of them.
+ * `notify` calls the listeners of `onNotice`.
  */
 export function serveThread(open: (given: never, notify: () => void) => Methods | Promise<Methods>): void {
   const { given, answers, signal } = workerData as Data;
