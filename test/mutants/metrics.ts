@@ -1,4 +1,4 @@
-/** The mutants of metrics: what is counted in `@hob/vat` and `@hob/host`, and told by `hob`. */
+/** The mutants of metrics: the counts of `@hob/vat` and `@hob/host`, and how `hob` shows them. */
 import type { Mutant } from './mutant.ts';
 
 const vatTests = ['packages/vat/src/vats/counts.test.ts'];
@@ -36,7 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'metrics-sessions-only',
-    breaks: 'what granters use counts as use of sessions',
+    breaks: 'the use by granters counts as use by sessions',
     file: 'packages/host/src/door/session-meters.ts',
     find: 'if (!name.startsWith(PREFIX)) continue;',
     replace: '',
@@ -52,7 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'metrics-fullest',
-    breaks: 'nobody sees that one session is at its limit',
+    breaks: 'the metrics do not show that one session is at its limit',
     file: 'packages/host/src/door/session-meters.ts',
     find: 'Math.max(all.fullest ?? 0, used / limit)',
     replace: 'Math.min(all.fullest ?? 0, used / limit)',
@@ -68,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'metrics-twice',
-    breaks: 'one sample is there twice, and a collector drops all of them',
+    breaks: 'the metrics have one sample twice, so a collector drops all samples',
     file: text,
     find: '.size !== samples.length)',
     replace: '.size > samples.length)',
@@ -76,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'metrics-bound',
-    breaks: 'a bound is written in another way than the specification wants, so it is another bound',
+    breaks: 'a bound is not written as the specification requires, so a collector takes it for another bound',
     file: text,
     find: 'Number.isInteger(bound) ? `${bound}.0` :',
     replace: 'Number.isNaN(bound) ? `${bound}.0` :',
@@ -84,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'metrics-page',
-    breaks: 'a page in a browser reads the metrics',
+    breaks: 'a page in a browser can read the metrics',
     file: door,
     find: 'if (origin !== undefined || !/^(?:127\\.0\\.0\\.1|localhost)(?::\\d{1,5})?$/.test(host)) return 403;',
     replace: 'void [origin, host];',
@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'metrics-at-once',
-    breaks: 'many who ask at once make the host count as often',
+    breaks: 'many requests at once make the host count once for each',
     file: door,
     find: 'underWay ??= metrics()',
     replace: 'underWay = metrics()',
@@ -100,7 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-store-loss',
-    breaks: 'nobody says that a lost disk of the database is a lost store',
+    breaks: 'hob does not say that the store is lost with the disk of the database',
     file: 'packages/cli/src/line/store-lines.ts',
     find: "if (mode === 'synchronous') return undefined;",
     replace: "if (mode !== 'asynchronous') return undefined;",

@@ -19,7 +19,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-environment',
-    breaks: 'what a program did not give is taken from the environment',
+    breaks: 'options that a program did not give are read from the environment',
     file: 'packages/store-postgres/src/drivers/store-thread.ts',
     find: 'delete process.env[name];',
     replace: 'void name;',
@@ -27,7 +27,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-lease',
-    breaks: 'a host takes the store of one that lives',
+    breaks: 'a host takes the store of another host that is alive',
     file: 'packages/store-postgres/src/opening.ts',
     find: 'return isFree && takesFree ? undefined :',
     replace: "return schema !== '' ? undefined :",
@@ -35,7 +35,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-lease-ends',
-    breaks: 'a host that nobody hears of keeps the store for ever',
+    breaks: 'a host keeps the store for ever after its lease has ended',
     file: 'packages/store-postgres/src/opening.ts',
     find: "if (owner?.['live'] !== true) return undefined;",
     replace: '',
@@ -51,7 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-taken-idle',
-    breaks: 'a host that was taken over while it did nothing is not told',
+    breaks: 'an idle host is not told that it was taken over',
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'this.#powers.onFailure();',
     replace: '',
@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-same-bytes',
-    breaks: 'two keys of the same bytes end a commit',
+    breaks: 'a commit fails if two of its keys have the same bytes',
     file: 'packages/store-postgres/src/commit.ts',
     find: "[...cells].map(([key, value]) => [Buffer.from(key, 'utf8').toString('latin1'), value])",
     replace:
@@ -91,7 +91,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-sync-set',
-    breaks: 'a server that turns synchronous_commit off makes an open store forget commits',
+    breaks: 'an open store loses commits when synchronous_commit is turned off at the server',
     file: 'packages/store-postgres/src/server.ts',
     find: "SET synchronous_commit = '${sync}'; ",
     replace: '',
@@ -99,7 +99,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-certificate',
-    breaks: 'any certificate is taken for that of the database server',
+    breaks: 'any certificate is accepted as that of the database server',
     file: 'packages/store-postgres/src/drivers/connection.ts',
     find: 'rejectUnauthorized: true',
     replace: 'rejectUnauthorized: false',
@@ -107,7 +107,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-elsewhere',
-    breaks: 'a server on another machine is spoken to without TLS',
+    breaks: 'a connection to a server on another machine has no TLS',
     file: 'packages/store-postgres/src/address.ts',
     find: 'isHere(host) && ca === undefined',
     replace: 'ca === undefined',
@@ -123,7 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-replicated',
-    breaks: 'a commit is said to be done that no standby has',
+    breaks: 'a commit is reported as done although no standby has it',
     file: 'packages/store-postgres/src/live-store.ts',
     find: '      await renew(connection, this.#options, opening);\n    });',
     replace: '    });',
@@ -138,7 +138,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-warned',
-    breaks: 'a wait for a standby that somebody cancels passes for its end',
+    breaks: 'a cancelled wait for a standby counts as a finished wait',
     file: 'packages/store-postgres/src/drivers/connection.ts',
     find: "code === '01000' && lose()",
     replace: "code === '' && lose()",
@@ -146,7 +146,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-lingers',
-    breaks: 'a host that is cut off for a moment is pushed aside',
+    breaks: 'another host takes the store of a host that is cut off for a moment',
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'now - freeSince >= LINGER_MS',
     replace: 'now - freeSince >= 0',
@@ -162,7 +162,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-floods',
-    breaks: 'a program that closes each connection is connected to again without an end',
+    breaks: 'a host connects without end to a program that closes each connection',
     file: 'packages/store-postgres/src/drivers/connection.ts',
     find: '      if (state.given) throw new Lost();',
     replace: '      if (state.given) return openSocket(port, host);',
@@ -193,7 +193,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-again',
-    breaks: 'a connection that ends takes the host with it',
+    breaks: 'a host ends when its connection ends',
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'if (!(error instanceof Lost) || (!isFirst && this.#powers.now() >= until)) throw error;',
     replace: 'throw error;',
@@ -201,7 +201,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-put-back',
-    breaks: 'a store that was put back passes for the latest',
+    breaks: 'a store that was put back is taken for the latest',
     file: 'packages/store-postgres/src/opening.ts',
     find: 'latest(seenOf({ facts, sentinel }), before?.reached)',
     replace: 'latest(undefined, before?.reached)',
@@ -225,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-beside',
-    breaks: 'a host begins anew beside its store in a database',
+    breaks: 'a host makes a new store in its folder although it has one in a database',
     file: 'packages/host/src/drivers/state-dir.ts',
     find: 'if (!elsewhere && isElsewhere(path))',
     replace: "if (!elsewhere && path === '')",
@@ -233,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-folder-held',
-    breaks: 'nobody sees which process has a state whose store lies in a database, so hob stop ends none',
+    breaks: 'hob stop does not find the process that uses a state whose store is in a database',
     file: 'packages/vat/src/store/drivers/sqlite.ts',
     find: "return ['store.db', 'store.elsewhere']",
     replace: "return ['store.db']",
@@ -313,7 +313,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-newer-refused',
-    breaks: 'a program serves tables that it does not know enough of',
+    breaks: 'a program serves tables that are too new for it',
     file: 'packages/store-postgres/src/schema.ts',
     find: 'if (serves > steps.length)',
     replace: 'if (serves > 1000)',
@@ -350,7 +350,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-forward-one',
-    breaks: 'a host that waits while another changes the tables gives the server up for gone',
+    breaks: 'a host that waits while another changes the tables takes the server for gone',
     file: 'packages/store-postgres/src/opening.ts',
     find: "if (!(await lock(connection, 'pg_try_advisory_xact_lock', schema, 0))) return TAKING;",
     replace: 'await connection.query(`SELECT pg_advisory_xact_lock(${lockClass(schema)}, 0)`, [], 500);',
@@ -358,7 +358,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-forward-in-use',
-    breaks: 'a host waits for a backup without an end, and every reader behind it',
+    breaks: 'a host waits for a backup without a time limit, and all readers wait behind it',
     file: 'packages/store-postgres/src/schema.ts',
     find: "await connection.query(`SET LOCAL lock_timeout = '3s'`);",
     replace: '',

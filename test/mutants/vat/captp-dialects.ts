@@ -39,7 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'captp-keys',
-    breaks: 'new names of keys count for no more than any other',
+    breaks: 'new key names count as no more than known ones',
     file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: `const newKey = 39;
 const freeStrings = 40_000;
@@ -63,7 +63,7 @@ const oneMoreList = 0;`,
   },
   {
     name: 'captp-slice',
-    breaks: 'a text that was cut off keeps the whole frame',
+    breaks: 'a text that was cut off keeps the whole frame in memory',
     file: 'packages/vat/src/captp/dialects/errors.ts',
     find: `const beginning = (text: string): string =>
   text.length <= longest ? text : (JSON.parse(JSON.stringify(text.slice(0, longest))) as string);`,
@@ -121,7 +121,7 @@ const oneMoreList = 0;`,
   },
   {
     name: 'captp-wide',
-    breaks: 'letters beyond Latin-1 count as one byte and take two',
+    breaks: 'letters beyond Latin-1 take two bytes and count as one',
     file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: "letters.BYTES_PER_ELEMENT === 2 || text.includes('\\\\u') ? 2 : 1",
     replace: '1',
@@ -129,7 +129,7 @@ const oneMoreList = 0;`,
   },
   {
     name: 'captp-wide-answer',
-    breaks: 'letters beyond Latin-1 count as one byte in an answer, and take two',
+    breaks: 'letters beyond Latin-1 take two bytes in an answer and count as one',
     file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: '(isWide(text) ? 2 : 1)',
     replace: '1',
@@ -146,7 +146,7 @@ const oneMoreList = 0;`,
   {
     name: 'captp-special-shape',
     breaks:
-      'a record after a value that JSON lacks counts as one of the same shape, so an answer counts for less than it takes',
+      'a record after a value that JSON lacks counts as a record of the same shape, so an answer takes more memory than counted',
     file: 'packages/vat/src/captp/dialects/attached-bytes.ts',
     find: 'if (before !== undefined) before[0] = undefined;',
     replace: '',
@@ -162,7 +162,7 @@ const oneMoreList = 0;`,
   },
   {
     name: 'frame',
-    breaks: 'frames are parsed whatever they cost',
+    breaks: 'frames are parsed however much they cost',
     file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: `const deepest = depth * 2 + 8;
   const most = tokens;`,

@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.ts';
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fence-turn',
-    breaks: 'a turn that an internal error meets is not undone and never answered',
+    breaks: 'a turn with an internal error is not undone and never answered',
     file: 'packages/vat/src/turn/deliver.ts',
     find: `    noteFault(error);
     const turn = uncommitted;`,
@@ -48,7 +48,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'fence-effect-told',
-    breaks: 'who waits for an effect that an internal error met is never told',
+    breaks: 'a caller that waits for an effect is never told that an internal error ended it',
     file: 'packages/vat/src/turn/deliver.ts',
     find: `      noteFault(error);
       fenced(() => effect.drop(cutOff()));`,
@@ -65,7 +65,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-alone',
-    breaks: 'a meter that is alone gets a part of each commit, so its calls take longer',
+    breaks: 'a meter that is alone takes only a part of each batch, so its calls take longer',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: '&& this.#isShared(lane)',
     replace: '',
@@ -185,7 +185,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'vat-shared-data',
-    breaks: 'data that is shared all the way down costs 2 to its depth',
+    breaks: 'data whose parts are shared at each level costs 2 to the power of its depth',
     file: 'packages/vat/src/turn/values.ts',
     find: '  seen.add(value);',
     replace: '',
@@ -200,7 +200,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'vat-turn-promise',
-    breaks: 'a promise that is delivered again is waited for once more each time',
+    breaks: 'each delivery of a promise adds one more wait for it',
     file: 'packages/vat/src/turn/turn-promise.ts',
     find: 'const known = made.get(promise);',
     replace: 'const known = undefined;',
@@ -249,7 +249,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'vat-frozen-data',
-    breaks: 'what was passed can be changed by its receiver',
+    breaks: 'a receiver can change the data that was passed to it',
     file: 'packages/vat/src/turn/values.ts',
     find: '  Object.freeze(copy);',
     replace: '',
@@ -257,7 +257,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'vat-thrown',
-    breaks: 'what was thrown leaves the turn as it is',
+    breaks: 'an error leaves the turn as it was thrown',
     file: 'packages/vat/src/turn/values.ts',
     find: "if (typeof error === 'object' && error !== null && inert(error)) return Object.freeze(error);",
     replace: `return error;
@@ -290,7 +290,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'send-before-commit',
-    breaks: 'what a turn sends and answers leaves before its lines are committed',
+    breaks: 'the messages and answers of a turn leave before its lines are committed',
     file: 'packages/vat/src/turn/deliver.ts',
     find: 'if (lines.length > 0) {',
     replace: `if (lines.length > 0 && failure === undefined) afterOthers(() => ground.commit(lines));
@@ -323,7 +323,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'durable-send-before-commit',
-    breaks: 'what a turn sends to a driver leaves before the turn is on the disk',
+    breaks: 'the driver calls of a turn leave before the turn is on the disk',
     file: 'packages/vat/src/turn/driver.ts',
     find: `if (this.#reads.has(message.method)) run();
     else when(message.after, run, (why) => message.fail(why));`,
@@ -348,7 +348,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'argument-bytes',
-    breaks: 'of one argument the ledger keeps all that a line takes',
+    breaks: 'the ledger keeps more of one argument than the meter allows',
     file: 'packages/vat/src/turn/turn.ts',
     find: ', account.limits().argumentBytes)',
     replace: ')',
