@@ -2,7 +2,7 @@
  * The cost of many idle sessions for a host, and the cost of one flooding session for the others.
  *
  * The host, the working agents and the flooding agent are processes of their own. The peer of the flood is
- * a process that keeps a processor as busy and asks nothing. So the host is compared, not the machine.
+ * a process that keeps a processor as busy and asks nothing. So the comparison shows the host, not the machine.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ function start(file: string, args: readonly string[] = [], env: NodeJS.ProcessEn
   return child;
 }
 
-/** Its next line. */
+/** Returns the next message of a process. */
 async function told<T>(child: ChildProcess): Promise<T> {
   const ended = new AbortController();
   const gone = once(child, 'exit', { signal: ended.signal }).then(() => {
@@ -72,7 +72,7 @@ function agents(task: Task): { readonly child: ChildProcess; readonly answer: Pr
 const MiB = (bytes: number): number => bytes / (1 << 20);
 let secrets: readonly string[] | undefined;
 let empty: number | undefined;
-/** Ten thousand, each with a grant; the host that made them has ended. */
+/** Makes 10,000 sessions, each with a grant, and ends the host that made them. Returns their secrets. */
 async function filled(): Promise<readonly string[]> {
   if (secrets !== undefined) return secrets;
   const { host, fill, memory } = await open('many');
@@ -86,13 +86,14 @@ const figures: string[] = [];
 async function many(pick: (house: House, secrets: readonly string[]) => Promise<number>): Promise<number> {
   const known = await filled();
   const house = await open('many');
-  if (house.opened.sessions !== SESSIONS) throw new Error(`${house.opened.sessions} sessions are there`);
+  if (house.opened.sessions !== SESSIONS)
+    throw new Error(`${house.opened.sessions} sessions are there, not ${SESSIONS}`);
   const figure = await pick(house, known);
   await end(house.host, 'close');
   return figure;
 }
 
-/** p99 of those who work, in ms, while somebody else does `what`. Each fsync of the host takes `diskMs` longer. */
+/** Returns the p99 of the working agents, in ms, beside a process that does `what`. An fsync takes `diskMs` longer. */
 async function beside(what: 'flood' | 'burn', ms: number, diskMs = 0): Promise<number> {
   const env = diskMs === 0 ? undefined : slowDisk(folder, diskMs);
   const { host, opened, fill } = await open(`${what}-${Math.random()}`, env);

@@ -1,10 +1,10 @@
-/** A slow disk for a process of a bench: a library that makes each fsync take longer, built once by the C compiler. */
+/** Makes the disk slow for a process of a bench: a preloaded library makes each fsync and fdatasync take longer. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 const built = new Map<string, string>();
 
-/** Returns the environment of a process whose fsync takes `ms` longer. The library is built in `folder`. */
+/** Returns the environment of a process whose fsync takes `ms` longer. Builds the library once, in `folder`. */
 export function slowDisk(folder: string, ms: number): NodeJS.ProcessEnv {
   let library = built.get(folder);
   if (library === undefined) {
