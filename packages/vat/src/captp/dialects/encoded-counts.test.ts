@@ -66,3 +66,16 @@ test('the sender counts two bytes for a letter beyond Latin-1, and a new shape a
   const equal = counted(Array.from({ length: 200 }, () => record));
   expect(equal.memory).toBeLessThan(1.2 * checkStructure(equal.text, limits));
 });
+
+test('the keys of the records around a key count before it, however deep it lies', () => {
+  const depth = limits.depth - 3;
+  const deep = Array.from({ length: depth }, (_, n) => `k${n}`).reduce<unknown>(
+    (inner, name) => ({ [name]: inner }),
+    1,
+  );
+  for (const before of [4_000, 4_060, 4_079, 4_090, 4_100]) {
+    const wide = Object.fromEntries(Array.from({ length: before }, (_, n) => [`w${n}`, 0]));
+    const { text, tokens } = counted([wide, deep]);
+    expect(() => checkStructure(`[${text}]`, { ...limits, tokens })).not.toThrow();
+  }
+});

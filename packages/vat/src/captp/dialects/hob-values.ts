@@ -108,6 +108,8 @@ function encodeRecord(
   for (const key in record) {
     const item = record[key];
     bytes.room.take(key.length);
+    // Before the value: a receiver counts this key before the keys inside it.
+    bytes.keys += 1;
     repeats &&= before[keys] === key && keys < mostKeys;
     if (!repeats) {
       bytes.newKey(key);
@@ -115,7 +117,6 @@ function encodeRecord(
     }
     const made = encode(item, slots, bytes, depth + 1);
     keys += 1;
-    bytes.keys += 1;
     if (copy === undefined) {
       if (made === item && key.charCodeAt(0) !== at) continue;
       copy = {};
