@@ -58,6 +58,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: faults,
   },
   {
+    name: 'postgres-taken-unnoticed',
+    breaks: 'an idle host is not told of a take-over after a failed commit that nobody waited for',
+    file: 'packages/vat/src/store/engine.ts',
+    find: "if (this.#state === 'closed' || this.#state === 'gone') return;",
+    replace: "if (this.#state !== 'open' && this.#state !== 'full') return;",
+    tests: faults,
+  },
+  {
     name: 'postgres-same-bytes',
     breaks: 'a commit fails if two of its keys have the same bytes',
     file: 'packages/store-postgres/src/commit.ts',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Definition, define, E, type Far, openVats, type Table, table, type Vats } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
@@ -241,6 +242,26 @@ test('vats whose store was taken over while they did nothing halt at the next re
   await way.is('swallows');
   closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
   await way.is('open');
+  await told;
+  await expect(E(pages).count()).rejects.toMatchObject({ code: 'vat-halted' });
+  await vats.close();
+  await store.close();
+});
+
+test('vats are told of a take-over also if the commit that saves their time meets it first, which nobody waits for', async () => {
+  const [schema, clock] = [server.nextSchema(), testClock()];
+  const store = await postgresStore({ url: server.cluster.url, schema, leaseMs: 6000 });
+  const vats = await openVats({ store, definitions: [Pages], clock });
+  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
+  await E(pages).add();
+  await vats.settled();
+  const told = new Promise<void>((resolve) => vats.onLoss(() => resolve()));
+  // As the opening by another host does.
+  await server.cluster.sql.unsafe(
+    `UPDATE ${schema}.store SET epoch = epoch + 1, opening = 'other'; UPDATE ${schema}.owner SET opening = 'other'`,
+  );
+  clock.advance(5000);
+  await expect.poll(() => engineOf(store).failed).toBe(true);
   await told;
   await expect(E(pages).count()).rejects.toMatchObject({ code: 'vat-halted' });
   await vats.close();

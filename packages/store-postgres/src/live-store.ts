@@ -303,7 +303,8 @@ class LiveStore {
       if (!(await this.#ask((connection) => renew(connection, this.#options, opening)))) throw new TakenOver();
     } catch (error) {
       // The server may be there again at the next renewal.
-      if (!(error instanceof TakenOver) || this.#state === 'failed') return;
+      if (!(error instanceof TakenOver)) return;
+      // Also if a commit that nobody waited for has failed before, such as that of the vat time.
       this.#state = 'failed';
       this.#powers.onFailure();
     }

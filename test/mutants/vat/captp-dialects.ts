@@ -42,14 +42,14 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'new key names count as no more than known ones',
     file: 'packages/vat/src/captp/dialects/parse-frame.ts',
     find: `const newKey = 39;
-const freeStrings = 40_000;
+export const freeStrings = 40_000;
 const oneMoreString = 8;
-const freeLists = 32_768;
+export const freeLists = 32_768;
 const oneMoreList = 2;`,
     replace: `const newKey = 0;
-const freeStrings = 40_000;
+export const freeStrings = 40_000;
 const oneMoreString = 0;
-const freeLists = 32_768;
+export const freeLists = 32_768;
 const oneMoreList = 0;`,
     tests: ['packages/vat/src/captp/attack.test.ts'],
   },
@@ -150,6 +150,46 @@ const oneMoreList = 0;`,
     find: '    const made = encode(item, slots, bytes, depth + 1);\n    keys += 1;\n    if',
     replace:
       '    bytes.keys -= 1;\n    const made = encode(item, slots, bytes, depth + 1);\n    keys += 1;\n    bytes.keys += 1;\n    if',
+    tests: encodedCounts,
+  },
+  {
+    name: 'captp-frame-counts',
+    breaks: 'operations share a frame that their receiver refuses, and it closes the connection',
+    file: 'packages/vat/src/captp/dialects/hob.ts',
+    find: ' || !this.#counts.hasRoom(counts, this.#limits)',
+    replace: '',
+    tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
+  },
+  {
+    name: 'captp-frame-bracket',
+    breaks: 'the check of a sender leaves out the frame around an operation',
+    file: 'packages/vat/src/captp/dialects/hob.ts',
+    find: 'checkStructure(`[${text}]`, this.#limits);',
+    replace: 'checkStructure(text, this.#limits);',
+    tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
+  },
+  {
+    name: 'captp-answer-weight',
+    breaks: 'an answer that is kept weighs no more than its text',
+    file: 'packages/vat/src/captp/dialects/hob.ts',
+    find: '    this.lastSize += mostMemory(text, bytes) - text.length;',
+    replace: '',
+    tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
+  },
+  {
+    name: 'captp-sender-lists',
+    breaks: 'a sender counts no lists, and the other end closes the connection',
+    file: 'packages/vat/src/captp/dialects/parse-frame.ts',
+    find: ' +\n  Math.max(0, lists + around - freeLists) * oneMoreList',
+    replace: '',
+    tests: encodedCounts,
+  },
+  {
+    name: 'captp-long-records',
+    breaks: 'a sender counts late keys of long records as repeated, so an answer weighs too little',
+    file: 'packages/vat/src/captp/dialects/hob-values.ts',
+    find: ' && keys < mostKeys',
+    replace: '',
     tests: encodedCounts,
   },
   {

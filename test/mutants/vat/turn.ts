@@ -80,6 +80,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/turn/shares.test.ts'],
   },
   {
+    name: 'scheduler-order',
+    breaks: 'a meter without a turn in the batch waits behind those that filled it',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: '[...waiting.filter((lane) => !had(lane)), ...waiting.filter(had), ...this.#busy]',
+    replace: '[...waiting, ...this.#busy]',
+    tests: ['packages/vat/src/turn/shares.test.ts'],
+  },
+  {
+    name: 'scheduler-woken',
+    breaks: 'messages wait for ever if a commit ends within a turn',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: ' && waiting.every((lane) => this.#mustWait(lane))',
+    replace: '',
+    tests: ['packages/vat/src/turn/shares.test.ts'],
+  },
+  {
     name: 'scheduler-joins',
     breaks: 'while a flood waits for the disk, messages of others wait too',
     file: 'packages/vat/src/turn/scheduler.ts',

@@ -213,9 +213,9 @@ class Engine implements StoreEngine {
     return unwritten();
   }
 
-  /** Commits under way fail by themselves. */
+  /** Tells it also if a commit has failed before, because nobody may have waited for that commit. */
   #fail(): void {
-    if (this.#state !== 'open' && this.#state !== 'full') return;
+    if (this.#state === 'closed' || this.#state === 'gone') return;
     this.#state = 'failed';
     tell(this.#failureListeners);
   }

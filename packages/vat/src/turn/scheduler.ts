@@ -214,9 +214,11 @@ export class Scheduler {
       else if (lane.deficit > 0) this.#busy.unshift(lane);
       else this.#busy.push(lane);
     }
-    this.#held = this.#busy.length === 0 && waiting.length > 0;
-    // The lanes that wait for the disk come first when they may run again.
-    this.#busy = [...waiting, ...this.#busy];
+    this.#held = this.#busy.length === 0 && waiting.length > 0 && waiting.every((lane) => this.#mustWait(lane));
+    // The lanes that wait for the disk come first when they may run again, and of these the ones without a turn in the batch.
+    const had = (lane: Lane): boolean => lane.takenOf(this.#batch.next) > 0;
+    if (waiting.length > 0)
+      this.#busy = [...waiting.filter((lane) => !had(lane)), ...waiting.filter(had), ...this.#busy];
     if (this.#busy.length === 0) {
       this.#awake = false;
       this.#restOrRetry();

@@ -7,8 +7,11 @@ import { Scheduler } from './scheduler.ts';
 
 const SIZE = 256;
 
-/** A scheduler and a disk. A commit ends when the test calls `commit`. Turns take no time. The test sets the clock. */
-function scene(): {
+/**
+ * A scheduler and a disk. A commit ends when the test calls `commit`. Turns take no time. The test sets the clock. Each
+ * turn takes `weight` of the places in a batch.
+ */
+function scene(weight = 1): {
   readonly post: (account: Account, count?: number) => void;
   /** Returns the number of turns of a meter in the next batch. */
   readonly taken: (account: Account) => number;
@@ -16,6 +19,8 @@ function scene(): {
   readonly commit: () => void;
   readonly rest: () => Promise<void>;
   time: number;
+  /** Runs within each turn. */
+  within: (account: Account) => void;
 } {
   let turns: Account[] = [];
   let next = 1;
@@ -27,11 +32,12 @@ function scene(): {
       return next;
     },
     get taken() {
-      return turns.length / SIZE;
+      return (turns.length * weight) / SIZE;
     },
   };
   const at = {
     time: 0,
+    within: (_account: Account) => {},
     delivered,
     post(account: Account, count = 1) {
       for (let i = 0; i < count; i += 1) {
@@ -53,6 +59,7 @@ function scene(): {
     (message, now) => {
       turns.push(message.account);
       delivered.push([message.account, numbers.get(message) as number]);
+      at.within(message.account);
       return now;
     },
     () => {},
@@ -105,6 +112,34 @@ test('eight floods fill a batch, and a ninth meter joins the next one', async ()
   at.commit();
   await at.rest();
   expect(at.taken(late)).toBe(1);
+});
+
+test('of the meters that wait for the disk, those without a turn in the batch come first', async () => {
+  // Each turn fills an eighth of a batch, so eight floods fill it with one turn each.
+  const at = scene(SIZE / 8);
+  const floods = Array.from({ length: 8 }, (_, n) => new Account(`flood ${n}`));
+  const quiet = new Account('quiet');
+  for (const flood of floods) at.post(flood, 20);
+  at.post(quiet);
+  await at.rest();
+  expect(at.taken(quiet)).toBe(0);
+  at.commit();
+  await at.rest();
+  expect(at.taken(quiet)).toBe(1);
+});
+
+test('a commit that ends within a turn leaves no message waiting', async () => {
+  const at = scene();
+  const [first, flood, last] = [new Account('first'), new Account('flood'), new Account('last')];
+  at.post(first);
+  at.post(flood, SIZE / 8 + 3);
+  at.post(last);
+  at.within = (account) => {
+    // The flood has had its share by now.
+    if (account === last) at.commit();
+  };
+  await at.rest();
+  expect(at.delivered).toHaveLength(SIZE / 8 + 5);
 });
 
 test('property: every message is delivered, and those of one meter in their order, whoever sends and whenever commits end', async () => {

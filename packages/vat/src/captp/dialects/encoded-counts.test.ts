@@ -79,3 +79,14 @@ test('the keys of the records around a key count before it, however deep it lies
     expect(() => checkStructure(`[${text}]`, { ...limits, tokens })).not.toThrow();
   }
 });
+
+test('lists, escapes and long records count with a sender as with a receiver', () => {
+  const lists = counted(Array.from({ length: 60_000 }, () => []));
+  expect(() => checkStructure(`[${lists.text}]`, { ...limits, tokens: lists.tokens })).not.toThrow();
+  const escaped = counted('\u0001'.repeat(1000));
+  expect(escaped.memory).toBeGreaterThanOrEqual(checkStructure(escaped.text, limits));
+  // A receiver remembers the first 512 keys of a record only.
+  const long = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`key${n}`, 0]));
+  const records = counted(Array.from({ length: 20 }, () => long));
+  expect(records.memory).toBeGreaterThanOrEqual(checkStructure(records.text, limits));
+});

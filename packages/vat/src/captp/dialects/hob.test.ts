@@ -491,3 +491,48 @@ test('all that one turn says is one frame', () => {
     ],
   ]);
 });
+
+test('attack: many short keys, in one operation or in several that share a frame, reach no receiver as a frame that it refuses', () => {
+  const keysOf = (from: number, count: number): Record<string, number> =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [String.fromCharCode(0x4e00 + from + n), 1]));
+  const sent = (act: (session: ReturnType<typeof hob1.open>) => void): readonly Frame[] => {
+    const frames: Frame[] = [];
+    const session = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
+    act(session);
+    session.flush();
+    return frames;
+  };
+  const answers = (count: number, keys: number) =>
+    sent((session) => {
+      for (let n = 0; n < count; n += 1) session.answer(n + 1, keysOf(n * keys, keys));
+    });
+  // Each key costs 41 tokens after the first 4,096 of a frame.
+  expect(() => answers(1, 10_000)).toThrow(/larger than a frame may be/);
+  for (const frames of [answers(2, 5_000), answers(10, 1_000), answers(100, 100)])
+    for (const frame of frames) expect(() => checkStructure(frame as string, defaultLimits)).not.toThrow();
+  // Small operations still share a frame.
+  expect(answers(100, 10)).toHaveLength(1);
+});
+
+test('a list of just as many items as a frame may have is sent or refused here, and not refused by the receiver', () => {
+  for (let items = 199_980; items < 200_005; items += 1) {
+    const frames: Frame[] = [];
+    const session = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
+    try {
+      session.answer(1, new Array(items).fill(1));
+    } catch (error) {
+      expect(error).toBeInstanceOf(CapError);
+    }
+    session.flush();
+    for (const frame of frames) expect(() => checkStructure(frame as string, defaultLimits)).not.toThrow();
+  }
+});
+
+test('an answer that is kept weighs the memory of its value, and not only its text', () => {
+  const session = hob1.open(tables(), new Ear(), defaultLimits, () => {});
+  session.answer(
+    1,
+    Array.from({ length: 1000 }, () => ({})),
+  );
+  expect(session.lastSize).toBeGreaterThan(1000 * 56);
+});

@@ -21,6 +21,7 @@ import {
 } from '../session/operations.ts';
 import { Incoming, Outgoing } from './attached-bytes.ts';
 import { inward, outward } from './errors.ts';
+import { FrameCounts, type OperationCounts } from './frame-counts.ts';
 import { Decoder, encode } from './hob-values.ts';
 import { checkStructure, isId, isQuestion, mostMemory, mostTokens, parse, tooLong } from './parse-frame.ts';
 import { toJson } from './quoted.ts';
@@ -31,6 +32,8 @@ const full = 64 << 10;
 /** Maximum bytes of one binary frame. More bytes are sent in several frames. */
 const binaryFrame = 1 << 20;
 const nothing: readonly unknown[] = Object.freeze([]);
+/** An operation without values that are data of a program. */
+const plain: OperationCounts = { tokens: 0, keys: 0, lists: 0, strings: 0 };
 
 class HobSession implements DialectSession {
   readonly #slots: Slots;
@@ -41,6 +44,7 @@ class HobSession implements DialectSession {
   readonly #bytes: Incoming;
   #operations: string[] = [];
   #length = 0;
+  readonly #counts = new FrameCounts();
   #done: number[] = [];
   #drops: number[] = [];
   lastSize = 0;
@@ -116,12 +120,10 @@ class HobSession implements DialectSession {
     const text = toJson(operation);
     // A frame with this operation alone adds two brackets.
     if (tooLong(text, this.#limits, 2) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
-    // The check runs only if the values may have too many tokens. A frame of several operations is too short
-    // for that.
-    if (text.length > Math.min(full, this.#limits.tokens) && mostTokens(bytes) > this.#limits.tokens)
-      this.#checkTokens(text);
+    // The check runs only if the values may have too many tokens.
+    if (mostTokens(bytes) > this.#limits.tokens) this.#checkTokens(text);
     if (bytes.length === 0) {
-      this.#add(text);
+      this.#add(text, bytes);
       return text;
     }
     // Positions of bytes count from the start of the bytes before the frame, so the operation gets a frame of
@@ -142,17 +144,15 @@ class HobSession implements DialectSession {
 
   #checkTokens(text: string): void {
     try {
-      checkStructure(text, this.#limits);
+      checkStructure(`[${text}]`, this.#limits);
     } catch {
       throw tooLarge();
     }
   }
 
-  #add(text: string): void {
+  #add(text: string, counts: OperationCounts = plain): void {
     this.#addForgotten();
-    if (this.#length > 0 && this.#length + text.length > full) this.#sendFrame();
-    this.#operations.push(text);
-    this.#length += text.length + 1;
+    this.#push(text, counts);
     this.lastSize = text.length;
     if (this.#operations.length >= operationsPerFrame) this.#sendFrame();
   }
@@ -162,17 +162,19 @@ class HobSession implements DialectSession {
     if (this.#done.length > 0) {
       const done = this.#done;
       this.#done = [];
-      this.#push(`["done",${done.join(',')}]`);
+      this.#push(`["done",${done.join(',')}]`, { ...plain, tokens: done.length });
     }
     if (this.#drops.length > 0) {
       const drops = this.#drops;
       this.#drops = [];
-      this.#push(`["drop",${drops.join(',')}]`);
+      this.#push(`["drop",${drops.join(',')}]`, { ...plain, tokens: drops.length });
     }
   }
 
-  #push(text: string): void {
-    if (this.#length > 0 && this.#length + text.length > full) this.#sendFrame();
+  #push(text: string, counts: OperationCounts): void {
+    if (this.#length > 0 && (this.#length + text.length > full || !this.#counts.hasRoom(counts, this.#limits)))
+      this.#sendFrame();
+    this.#counts.add(counts);
     this.#operations.push(text);
     this.#length += text.length + 1;
   }
@@ -186,6 +188,7 @@ class HobSession implements DialectSession {
     const operations = this.#operations;
     this.#operations = [];
     this.#length = 0;
+    this.#counts.clear();
     this.#send(operations.length === 1 ? `[${operations[0]}]` : `[${operations.join(',')}]`);
   }
 

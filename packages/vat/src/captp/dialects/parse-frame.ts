@@ -30,15 +30,15 @@ const newShapeBytes = 96;
  */
 const freeKeys = 4_096;
 const newKey = 39;
-const freeStrings = 40_000;
+export const freeStrings = 40_000;
 const oneMoreString = 8;
-const freeLists = 32_768;
+export const freeLists = 32_768;
 const oneMoreList = 2;
 /** Maximum length of a string that counts as short. */
 export const shortString = 10;
 
 /** The counts that a sender makes while it encodes an operation. See `Outgoing`. */
-interface EncodedCounts {
+export interface EncodedCounts {
   readonly tokens: number;
   readonly keys: number;
   readonly newKeys: number;
@@ -48,7 +48,7 @@ interface EncodedCounts {
 }
 
 /** Added for the operation around the values, and for the key names of values that JSON lacks. */
-const around = 16;
+export const around = 16;
 /** The first keys of the values of an operation, up to this number, count as no more than one token. */
 export const surelyFreeKeys: number = freeKeys - around;
 
