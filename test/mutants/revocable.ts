@@ -605,12 +605,4 @@ export const MUTANTS: readonly Mutant[] = [
     replace: ';',
     tests: ['packages/revocable/src/parts.test.ts'],
   },
-  {
-    name: 'parts-leased',
-    breaks: 'a host that was replaced goes on with the parts of a stream',
-    file: 'packages/revocable/src/forwarder/forward-call.ts',
-    find: 'looksAtCalls || storeLeased() ||',
-    replace: 'looksAtCalls ||',
-    tests: ['packages/host/src/postgres.test.ts'],
-  },
 ];

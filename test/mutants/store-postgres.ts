@@ -467,4 +467,28 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     tests: history,
   },
+  {
+    name: 'postgres-held-long',
+    breaks: 'a host counts on its store for longer than another one waits',
+    file: 'packages/store-postgres/src/live-store.ts',
+    find: 'const HELD_MS = LINGER_MS - 100;',
+    replace: 'const HELD_MS = 3000;',
+    tests: ['packages/store-postgres/src/faults.test.ts'],
+  },
+  {
+    name: 'postgres-held-lease',
+    breaks: 'a host counts on its store after its lease',
+    file: 'packages/store-postgres/src/live-store.ts',
+    find: 'Math.min(HELD_MS, leaseLeft)',
+    replace: 'HELD_MS',
+    tests: ['packages/store-postgres/src/faults.test.ts'],
+  },
+  {
+    name: 'postgres-check-open',
+    breaks: 'after a check that failed, a commit can be done',
+    file: 'packages/store-postgres/src/live-store.ts',
+    find: "      if (!isOurs) this.#state = 'failed';\n",
+    replace: '',
+    tests: ['packages/store-postgres/src/faults.test.ts'],
+  },
 ];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Definition, define, E, type Far, openVats, type Table, table, type Vats } from '@hob/vat';
+import type { Write } from '@hob/vat/engine';
 import { testClock } from '@hob/vat/testing';
 import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
@@ -15,7 +16,7 @@ import { type Way, wayTo } from '../test/way.ts';
 import { connect } from './drivers/connection.ts';
 import { postgresStore } from './index.ts';
 import { openLive } from './live-store.ts';
-import { STEPS } from './schema.ts';
+import { lockClass, STEPS } from './schema.ts';
 import { checkServer } from './server.ts';
 
 const test = requires('postgres');
@@ -188,6 +189,11 @@ test('a host whose database was put back fails, and the next host finds that the
   expect(await cells(next, 'a/2')).toBe('done');
 });
 
+const commitsOf = async (schema: string): Promise<number> => {
+  const [row] = await server.cluster.sql.unsafe(`SELECT commits::int FROM ${schema}.store`);
+  return row?.['commits'] as number;
+};
+
 interface Pages {
   add(): number;
   count(): readonly [count: number, pages: number];
@@ -248,6 +254,53 @@ test('vats whose store was taken over while they did nothing halt at the next re
   await store.close();
 });
 
+test('a host that another one has taken over reads nothing any more to anybody: a read waits until the server says whose the store is', async () => {
+  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
+  onTestFinished(() => way.close());
+  const open = async (url: string): Promise<{ vats: Vats; pages: Far<Pages>; close(): Promise<void> }> => {
+    const store = await postgresStore({ url, schema });
+    const vats = await openVats({ store, definitions: [Pages] });
+    const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
+    return { vats, pages, close: () => vats.close().then(() => store.close()) };
+  };
+  const first = await open(way.url);
+  expect(await E(first.pages).add()).toBe(1);
+  expect(await E(first.pages).count()).toEqual([1, 1]);
+  // Its session ends, it does not hear of that, and the other host begins half a second later.
+  await way.is('swallows');
+  await server.cluster.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND application_name = 'hob' AND classid::bigint = (SELECT ${lockClass(schema)}::bigint & 4294967295)`); // biome-ignore format: one line
+  const second = await open(server.cluster.url);
+  const read = E(first.pages).count();
+  expect(await E(second.pages).add()).toBe(2);
+  await way.is('open');
+  await expect(read).rejects.toMatchObject({ code: 'unknown-outcome' });
+  await expect(E(first.pages).count()).rejects.toMatchObject({ code: 'vat-halted' });
+  expect(await E(second.pages).count()).toEqual([2, 2]);
+  await first.close();
+  await second.close();
+});
+
+test('a host that did nothing for a while reads at once, and one that is cut off lets no read through after two seconds', async () => {
+  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
+  onTestFinished(() => way.close());
+  const store = await postgresStore({ url: way.url, schema });
+  const vats = await openVats({ store, definitions: [Pages] });
+  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
+  expect(await E(pages).add()).toBe(1);
+  await vats.settled();
+  const before = await commitsOf(schema);
+  await wait(1000);
+  expect(await E(pages).count()).toEqual([1, 1]);
+  // A read writes nothing.
+  expect(await commitsOf(schema)).toBe(before);
+  await way.is('cut');
+  await wait(500);
+  await expect(E(pages).count()).rejects.toMatchObject({ code: 'unknown-outcome' });
+  await way.is('open');
+  await vats.close();
+  await store.close();
+});
+
 test('vats are told of a take-over also if the commit that saves their time meets it first, which nobody waits for', async () => {
   const [schema, clock] = [server.nextSchema(), testClock()];
   const store = await postgresStore({ url: server.cluster.url, schema, leaseMs: 6000 });
@@ -289,6 +342,54 @@ test('a commit whose wait for a standby was ended is not reported before a stand
   for (let n = 0; !(await Promise.race([over, wait(100, false)])); n += 1)
     await own.sql.unsafe(`SELECT ${ends[n % 2]} FROM pg_stat_activity WHERE application_name = 'hob' AND wait_event = 'SyncRep'`); // biome-ignore format: one line
   expect(await waiting).toBe('unavailable');
+});
+
+test('how long a host may count on its store: less than another host waits, and no longer than its lease', async () => {
+  const schema = server.nextSchema();
+  let time = 0;
+  const place = { host: server.cluster.socket, port: server.cluster.port, database: 'postgres', user: 'hob' };
+  const store = await openLive(
+    {
+      async connect() {
+        const connection = await connect(place);
+        await checkServer(connection, schema);
+        return connection;
+      },
+      sentinel: () => undefined,
+      now: () => time,
+      sleep: async () => {},
+      // The lease is renewed by the test alone.
+      every: () => () => {},
+      onFailure: () => {},
+    },
+    { schema, leaseMs: 10_000, look: false, steps: STEPS },
+  );
+  const follow = (): Write => ({
+    follows: done,
+    epoch: 1,
+    lines: [],
+    head,
+    cells: new Map([['a/1', 'x']]),
+    ends: false,
+  });
+  const { head } = store.opened;
+  let done = 0;
+  time = 1000;
+  expect(await store.confirm()).toMatchObject({ status: 'done', heldMs: 400 });
+  time = 10_900;
+  expect(await store.write(follow())).toMatchObject({ status: 'done', heldMs: 100 });
+  done = 1;
+  // As after a pause of this process. Its lease is over, and it is the first to come back.
+  time = 15_000;
+  expect(await store.write(follow())).toMatchObject({ status: 'done', heldMs: 0 });
+  done = 2;
+  expect(await store.confirm()).toMatchObject({ status: 'done', heldMs: 400 });
+  // After a check that failed nothing is written before the store is opened again.
+  await server.cluster.sql.unsafe(`ALTER TABLE ${schema}.owner RENAME TO away`);
+  expect(await store.confirm()).toMatchObject({ status: 'failed', heldMs: 0 });
+  await server.cluster.sql.unsafe(`ALTER TABLE ${schema}.away RENAME TO owner`);
+  expect(await store.write(follow())).toMatchObject({ status: 'failed' });
+  await store.close();
 });
 
 test('a host that was cut off for a moment is not pushed aside by one that waits', async () => {

@@ -45,6 +45,8 @@ const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
 /** A host keeps its store for this time after its session has ended, because it may connect again. */
 const LINGER_MS = 500;
+/** A host counts on its store for a little less than that, because clocks do not run equally fast. */
+const HELD_MS = LINGER_MS - 100;
 /** The interval at which a standby tries again, once it has seen that the other host renews its lease. */
 const STANDBY_MS = 250;
 /** The time limit of a vacuum. */
@@ -126,6 +128,8 @@ class LiveStore {
   #state: 'open' | 'full' | 'failed' = 'open';
   /** The number of commits of this opening. */
   #done = 0;
+  /** When the last renewal of the lease began that was done. */
+  #renewedAt = 0;
   #last: Promise<unknown> = Promise.resolve();
   readonly #stopRenewing: () => void;
   #scrubbing: Promise<void> | undefined;
@@ -154,6 +158,16 @@ class LiveStore {
 
   write(write: Write): Promise<CommitOutcome> {
     return this.#inOrder(() => this.#write(write));
+  }
+
+  /** Renews the lease, which fails if another host has taken the store. */
+  confirm(): Promise<CommitOutcome> {
+    return this.#inOrder(async () => {
+      const began = this.#powers.now();
+      const isOurs = this.#state !== 'failed' && (await this.#renew());
+      if (!isOurs) this.#state = 'failed';
+      return this.#outcome(isOurs ? 'done' : 'failed', began);
+    });
   }
 
   read(...query: Query): Promise<unknown> {
@@ -247,22 +261,28 @@ class LiveStore {
   // ---- commits --------------------------------------------------------------------------------------------
 
   async #write(write: Write): Promise<CommitOutcome> {
-    const outcome = (status: CommitOutcome['status']): CommitOutcome => ({
-      status,
-      done: this.#done,
-      onlyEndings: this.#state === 'full',
-    });
-    if (this.#state === 'failed' || this.#options.look) return outcome('failed');
-    if (write.follows !== this.#done) return outcome('stale');
-    if (this.#state === 'full' && !write.ends) return outcome('full');
+    const began = this.#powers.now();
+    if (this.#state === 'failed' || this.#options.look) return this.#outcome('failed', began);
+    if (write.follows !== this.#done) return this.#outcome('stale', began);
+    if (this.#state === 'full' && !write.ends) return this.#outcome('full', began);
     try {
       await this.#append(write);
     } catch (error) {
       this.#state = full(error) ? 'full' : 'failed';
-      return outcome(this.#state);
+      return this.#outcome(this.#state, began);
     }
     this.#done += 1;
-    return outcome('done');
+    return this.#outcome('done', began);
+  }
+
+  /**
+   * What began at `began` was done in a session with the lock of the store. So no other host takes the store before that
+   * lock has been free for `LINGER_MS`, unless the lease ends.
+   */
+  #outcome(status: CommitOutcome['status'], began: number): CommitOutcome {
+    const leaseLeft = this.#renewedAt + this.#options.leaseMs - began;
+    const heldMs = status === 'done' ? Math.max(0, Math.min(HELD_MS, leaseLeft)) : 0;
+    return { status, done: this.#done, onlyEndings: this.#state === 'full', heldMs };
   }
 
   async #append(write: Write): Promise<void> {
@@ -296,17 +316,21 @@ class LiveStore {
     history.counted(head, cut);
   }
 
-  /** Renews the lease. A host that has nothing to write learns here that it was taken over. */
-  async #renew(): Promise<void> {
+  /** Renews the lease. A host that has nothing to write learns here that it was taken over. Returns whether it is done. */
+  async #renew(): Promise<boolean> {
     const { opening } = this.#opening;
+    const began = this.#powers.now();
     try {
       if (!(await this.#ask((connection) => renew(connection, this.#options, opening)))) throw new TakenOver();
+      this.#renewedAt = began;
+      return true;
     } catch (error) {
       // The server may be there again at the next renewal.
-      if (!(error instanceof TakenOver)) return;
+      if (!(error instanceof TakenOver)) return false;
       // Also if a commit that nobody waited for has failed before, such as that of the vat time.
       this.#state = 'failed';
       this.#powers.onFailure();
+      return false;
     }
   }
 

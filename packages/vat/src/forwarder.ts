@@ -31,7 +31,6 @@ export {
   freshName,
   inTurn,
   storeEra,
-  storeLeased,
   suspended,
   under,
 } from './turn/turn.ts';

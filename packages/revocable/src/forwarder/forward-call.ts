@@ -15,7 +15,6 @@ import {
   type Group,
   passOn,
   refusalOf,
-  storeLeased,
   tellAnyway,
   under,
 } from '@hob/vat/forwarder';
@@ -116,8 +115,7 @@ class Calls<S extends readonly unknown[]> {
   ): Parts | undefined {
     const looksAtCalls =
       this.#policy.defer !== undefined || guarding?.judge !== undefined || guarding?.fields !== undefined;
-    // Without a commit, a host that was replaced would not learn that the grant was revoked elsewhere.
-    return looksAtCalls || storeLeased() || parts?.admits(method, args) !== true ? undefined : parts;
+    return looksAtCalls || parts?.admits(method, args) !== true ? undefined : parts;
   }
 
   /** Only grants are guarded: other forwarders lie behind a grant, or hold what a granter did not grant. */

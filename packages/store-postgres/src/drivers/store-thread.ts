@@ -44,6 +44,7 @@ serveThread(async ({ server, sentinel, options }: Given, notify) => {
     opened: () => store.opened,
     key: () => store.key,
     write: (...items: Parameters<typeof unpacked>[0]) => store.write(unpacked(items)),
+    confirm: () => store.confirm(),
     read: (...query: Query) => store.read(...query),
     hosts: () => store.hosts(),
     scrub: () => store.scrub(),

@@ -9,15 +9,18 @@ const linesOf = ({ writes }: { readonly writes: Writes }): unknown[] => writes.l
 const cell = (key: string, value = 'x'): ReadonlyMap<string, string> => new Map([[key, value]]);
 
 /** A disk that is done when the test says so. */
-function disk({ recovers = false } = {}) {
+function disk({ recovers = false, held = () => true }: { recovers?: boolean; held?: () => boolean } = {}) {
   const commits: { writes: Writes; done: (error: unknown) => void }[] = [];
   let now = 0;
   const timers: { readonly at: number; readonly then: () => void }[] = [];
   const failures: Error[] = [];
   const lost: (readonly string[])[] = [];
+  const checks: ((error: unknown) => void)[] = [];
   const outputCommit = new OutputCommit({
     commit: ({ cells, lines }, done) =>
       void commits.push({ writes: { cells: new Map(cells), lines: [...lines] }, done }),
+    confirm: (done) => void checks.push(done),
+    held,
     tick: () => now,
     after: (ms, then) => void timers.push({ at: now + ms, then }),
     room: () => {},
@@ -33,12 +36,62 @@ function disk({ recovers = false } = {}) {
     for (const { then } of timers.filter(({ at }) => at <= now)) then();
     timers.splice(0, timers.length, ...timers.filter(({ at }) => at > now));
   };
-  return { outputCommit, commits, failures, lost, pass, timers };
+  return { outputCommit, commits, checks, failures, lost, pass, timers };
 }
 
 test('on a clean store nothing waits', () => {
   const { outputCommit } = disk();
   expect(outputCommit.turn(undefined, [])).toBeUndefined();
+});
+
+test('a read-only turn waits for a check if another process may have taken the store, and leaves nothing if one has', () => {
+  let held = false;
+  const { outputCommit, commits, checks, failures } = disk({ held: () => held });
+  const out: string[] = [];
+  const reads = (name: string): void => {
+    const batch = outputCommit.turn(undefined, []);
+    if (batch === undefined) return void out.push(name);
+    batch.then(
+      () => out.push(name),
+      ({ code }) => out.push(`${name} ${code}`),
+    );
+  };
+  reads('one');
+  reads('two');
+  outputCommit.afterTurn(true);
+  expect([out, checks.length, commits.length]).toEqual([[], 1, 0]);
+  held = true;
+  checks[0]?.(undefined);
+  reads('three');
+  expect([out, checks.length]).toEqual([['one', 'two', 'three'], 1]);
+  // A check is no commit.
+  expect(outputCommit.counts.commits.done).toBe(0);
+  held = false;
+  reads('four');
+  outputCommit.afterTurn(true);
+  checks[1]?.(new Error('another process has it'));
+  expect(out.at(-1)).toBe('four unknown-outcome');
+  expect(failures).toHaveLength(1);
+  // The store has failed, so there is nothing to check.
+  expect(outputCommit.turn(undefined, [])).toBeUndefined();
+});
+
+test('a commit that shows whose the store is saves the check', () => {
+  const { outputCommit, commits, checks } = disk({ held: () => false });
+  const out: string[] = [];
+  const leave = (name: string): [() => void, () => void] => [() => out.push(name), () => {}];
+  outputCommit.turn(undefined, [])?.then(...leave('read'));
+  outputCommit.turn(cell('a'), [])?.then(...leave('change'));
+  // Without a line about it, an answer could leave that nobody may get any more.
+  outputCommit.turn(undefined, [outcome(1)])?.then(...leave('end of a call'));
+  outputCommit.afterTurn(true);
+  outputCommit.turn(undefined, [])?.then(...leave('read later'));
+  expect([checks.length, commits.map(linesOf)]).toEqual([0, [[1]]]);
+  commits[0]?.done(undefined);
+  expect(out).toEqual(['read', 'change', 'end of a call', 'read later']);
+  expect(outputCommit.turn(undefined, [outcome(2)])).toBeDefined();
+  outputCommit.afterTurn(true);
+  expect([checks.length, commits.map(linesOf)]).toEqual([0, [[1], [2]]]);
 });
 
 test('messages of a turn wait until its commit is on the disk', () => {

@@ -3,7 +3,8 @@
  *
  * Promise: every effect (driver calls, frames, promises of the host program) waits until each turn that it
  * could have observed is durable. Effects leave in turn order. This includes the results of a read-only turn
- * that follows an uncommitted one. On a clean store nothing waits. If a commit fails, the turns that are not
+ * that follows an uncommitted one. On a clean store nothing waits, unless another process may have taken the store: then
+ * a read-only turn waits for a commit, or for a check, which shows that this process still has it. If a commit fails, the turns that are not
  * durable never happened: effects that waited for them never leave, and their waiters are told.
  *
  * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
@@ -66,6 +67,11 @@ export class Batch implements Writes, Barrier {
     return this.#why;
   }
 
+  /** It writes nothing: it only checks that no other process has taken the store. */
+  get isCheck(): boolean {
+    return this.cells.size === 0 && this.lines.length === 0;
+  }
+
   /**
    * Runs `release` once the batch is durable, or `lost` once it is lost. Callbacks run in the order they were
    * added.
@@ -97,6 +103,10 @@ export type Commit = (writes: Writes, done: (error: unknown) => void) => void;
 
 interface CommitPowers {
   readonly commit: Commit;
+  /** Checks that no other process has taken the store. Calls `done` once, with an error if that is not certain. */
+  confirm(done: (error: unknown) => void): void;
+  /** False if another process may have taken the store since the last commit or check. */
+  held(): boolean;
   tick(): number;
   /** Calls `then` once, after `ms` or a little later. */
   after(ms: number, then: () => void): void;
@@ -145,7 +155,7 @@ export class OutputCommit {
     taken?: string,
   ): Batch | undefined {
     const changes = (cells !== undefined && cells.size > 0) || taken !== undefined;
-    if (!changes && lines.length === 0) return this.newest();
+    if (!changes && lines.length === 0) return this.#newestOrCheck();
     const refused = this.refuses(lines);
     if (refused !== undefined) return this.#never(refused);
     if (!changes && lines.every(isOutcome)) return this.#later(lines);
@@ -161,9 +171,14 @@ export class OutputCommit {
     return batch;
   }
 
+  /** The batch that a read-only turn waits for. If none is there, and the store may be lost, it is one with a check. */
+  #newestOrCheck(): Batch | undefined {
+    return this.newest() ?? (this.#why !== undefined || this.#ground.held() ? undefined : this.#batch());
+  }
+
   /** Takes lines about how calls ended. Returns the batch that was the newest before, since effects wait for it. */
   #later(lines: readonly LedgerEntry[]): Batch | undefined {
-    const before = this.newest();
+    const before = this.#newestOrCheck();
     if (this.#open === undefined) {
       this.#outcomes.push(...lines);
       if (!this.#flushes) this.#ground.after(longestMs, () => this.#flush());
@@ -303,7 +318,7 @@ export class OutputCommit {
       this.#ground.room();
     };
     // A commit that cannot even begin has failed.
-    fencedOr(() => this.#ground.commit(batch, ended), ended);
+    fencedOr(() => (batch.isCheck ? this.#ground.confirm(ended) : this.#ground.commit(batch, ended)), ended);
   }
 
   #ended(batch: Batch, began: number, error: unknown): void {
@@ -311,7 +326,7 @@ export class OutputCommit {
       this.counts.failed();
       return this.#lose(batch);
     }
-    this.counts.committed(this.#ground.tick() - began, batch.lines);
+    if (!batch.isCheck) this.counts.committed(this.#ground.tick() - began, batch.lines);
     batch.done(undefined);
     // The turns that ended meanwhile form the next batch. A single turn does not wait for more.
     if (this.#committing === undefined && this.#open !== undefined) this.#startCommit(this.#open);

@@ -29,6 +29,8 @@ export interface CommitOutcome {
   readonly done: number;
   /** From now on only commits that end authority are done. */
   readonly onlyEndings: boolean;
+  /** No other process can take the store within this time, in ms, after the disk was given this. Absent: never. */
+  readonly heldMs?: number;
 }
 
 /** The state of a disk when it is opened. `epoch` counts its openings. */
@@ -52,6 +54,8 @@ export interface Disk {
   write(write: Write): CommitOutcome;
   /** Runs in order with all other requests. `then` may be called at once. */
   writeLater(write: Write, then: (outcome: CommitOutcome) => void): void;
+  /** Checks that no other process has taken the store. Absent if none can. */
+  confirmLater?(then: (outcome: CommitOutcome) => void): void;
   read(...query: Query): unknown;
   readLater(...query: Query): Promise<unknown>;
   scrub(): void;

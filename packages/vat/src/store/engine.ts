@@ -24,6 +24,13 @@ export interface StoreEngine {
    */
   commitLater(epoch: number, writes: Writes, done: (error: unknown) => void): void;
   /**
+   * Calls `done` once, with an error if another process may have taken the store. A turn that writes nothing learns of
+   * that only by this.
+   */
+  confirmLater(done: (error: unknown) => void): void;
+  /** No other process can take the store within this time after the start of the last commit or check that was done. */
+  readonly heldMs: number;
+  /**
    * The last line passed to a commit, which the next line follows. After a failure, the last durable line.
    */
   head(): Head;
@@ -31,8 +38,6 @@ export interface StoreEngine {
   stampBy(stamp: () => Cell): void;
   /** How often the store was found put back, and whether a person has looked since. */
   readonly era: Era;
-  /** Another process may take the store from this one, which learns of it by its next commit. */
-  readonly leased: boolean;
   /** A fault of the ledger that was found at the opening. */
   readonly doubt: Doubt | undefined;
   trust(): void;
@@ -97,6 +102,7 @@ class Engine implements StoreEngine {
   #done = 0;
   /** Commits that the disk was given and that are not known to be done. */
   #inFlight: Write[] = [];
+  #heldMs: number;
   /** Results of commits that were requested before the last `reopen` say nothing about the disk now. */
   #openings = 0;
   #stamp: (() => Cell) | undefined;
@@ -110,6 +116,7 @@ class Engine implements StoreEngine {
     this.#disk = disk;
     ({ epoch: this.#epoch, head: this.#durable, era: this.#era, doubt: this.#doubt } = disk.opened);
     this.#head = this.#durable;
+    this.#heldMs = disk.opened.leased === true ? 0 : Number.POSITIVE_INFINITY;
     disk.onFailure(() => this.#fail());
   }
 
@@ -125,8 +132,8 @@ class Engine implements StoreEngine {
   get doubt(): Doubt | undefined {
     return this.#doubt;
   }
-  get leased(): boolean {
-    return this.#disk.opened.leased === true;
+  get heldMs(): number {
+    return this.#heldMs;
   }
   get full(): boolean {
     return this.#state === 'full';
@@ -148,7 +155,7 @@ class Engine implements StoreEngine {
   commit(epoch: number, writes: Writes): void {
     const write = this.#take(epoch, writes);
     if (write === undefined) return;
-    const failure = this.#settle(this.#disk.write(write));
+    const failure = this.#committed(this.#disk.write(write));
     if (failure !== undefined) throw failure;
   }
 
@@ -161,7 +168,16 @@ class Engine implements StoreEngine {
     }
     if (write === undefined) return done(undefined);
     const opening = this.#openings;
-    this.#disk.writeLater(write, (outcome) => done(opening === this.#openings ? this.#settle(outcome) : unwritten()));
+    this.#disk.writeLater(write, (outcome) =>
+      done(opening === this.#openings ? this.#committed(outcome) : unwritten()),
+    );
+  }
+
+  confirmLater(done: (error: unknown) => void): void {
+    if (this.#disk.confirmLater === undefined) return done(undefined);
+    if (this.#state !== 'open' && this.#state !== 'full') return done(unwritten());
+    const opening = this.#openings;
+    this.#disk.confirmLater((outcome) => done(opening === this.#openings ? this.#settle(outcome) : unwritten()));
   }
 
   /** Checks the writes and returns them for the disk; undefined if there is nothing to write. */
@@ -188,8 +204,14 @@ class Engine implements StoreEngine {
     return write;
   }
 
+  #committed(outcome: CommitOutcome): CapError | undefined {
+    const failure = this.#settle(outcome);
+    if (failure === undefined) tell(this.#commitListeners);
+    return failure;
+  }
+
   /**
-   * Takes in the result of a commit. The disk may already have done later commits whose results are on their
+   * Takes in the result of a commit or a check. The disk may already have done later commits whose results are on their
    * way.
    */
   #settle(outcome: CommitOutcome): CapError | undefined {
@@ -199,10 +221,8 @@ class Engine implements StoreEngine {
       this.#inFlight = this.#inFlight.filter((write) => write.follows >= outcome.done);
     }
     if (this.#state === 'open' && outcome.onlyEndings) this.#state = 'full';
-    if (outcome.status === 'done') {
-      tell(this.#commitListeners);
-      return undefined;
-    }
+    this.#heldMs = outcome.heldMs ?? this.#heldMs;
+    if (outcome.status === 'done') return undefined;
     // Commits that were prepared to follow this one fail too: the disk returns `stale` for each.
     if (outcome.status === 'failed' && this.#state !== 'closed' && this.#state !== 'gone') this.#state = 'failed';
     if (outcome.status !== 'stale') {

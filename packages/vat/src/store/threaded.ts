@@ -11,24 +11,30 @@ export async function threadedDisk(folder: string, options: RowsOptions = {}): P
   return diskIn(thread, () => folderSigner(folder));
 }
 
+/** The thread has ended. */
+const failed = (done: number): CommitOutcome => ({ status: 'failed', done, onlyEndings: false });
+
 /**
- * A disk whose thread serves `opened`, `write` (a parcel), `read`, `scrub`, `refill`, `reopen`, `trust` and `backup`. A
- * notice of the thread means that the disk has failed.
+ * A disk whose thread serves `opened`, `write` (a parcel), `read`, `scrub`, `refill`, `reopen`, `trust` and `backup`, and
+ * `confirm` if it is leased. A notice of the thread means that the disk has failed.
  */
 export async function diskIn(thread: Thread, signer: () => Signer): Promise<Disk> {
   try {
+    const opened = thread.ask('opened') as OpenedStore;
     return {
-      opened: thread.ask('opened') as OpenedStore,
+      opened,
       signer: signer(),
       write: (write) => thread.ask('write', ...packed(write)) as CommitOutcome,
       writeLater: (write, then) =>
         thread.later('write', packed(write), (error, outcome) =>
-          then(
-            error === undefined
-              ? (outcome as CommitOutcome)
-              : { status: 'failed', done: write.follows, onlyEndings: false },
-          ),
+          then(error === undefined ? (outcome as CommitOutcome) : failed(write.follows)),
         ),
+      ...(opened.leased && {
+        confirmLater: (then: (outcome: CommitOutcome) => void) =>
+          thread.later('confirm', [], (error, outcome) =>
+            then(error === undefined ? (outcome as CommitOutcome) : failed(0)),
+          ),
+      }),
       read: (...query) => thread.ask('read', ...query),
       readLater: (...query) =>
         new Promise((resolve, reject) =>

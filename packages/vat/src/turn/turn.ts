@@ -56,8 +56,6 @@ export interface Home {
   readonly time: VatTime;
   /** The store's history, for `storeEra` and `suspended`. */
   era(): { readonly now: number; readonly trusted: number };
-  /** Whether another process may take the store from this one. */
-  leased(): boolean;
   /** The chain of a turn that the host program starts. It has no causes. */
   readonly chain: Chain;
   /** The object store of this vat; undefined for a vat in memory. */
@@ -340,9 +338,6 @@ export function freshName(prefix: string): string {
  * The number of times that the store was found put back to an earlier state. Identifies its current history.
  */
 export const storeEra = (): number => turnFor('storeEra').home.era().now;
-
-/** Whether another process may have taken the store. Only a commit shows that this one still has it. */
-export const storeLeased = (): boolean => turnFor('storeLeased').home.leased();
 
 /**
  * Whether a grant made in `era` must wait: the store was put back since then, and no person has reviewed it

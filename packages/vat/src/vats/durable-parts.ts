@@ -16,6 +16,7 @@ import type { Ledger } from '../ledger/chain.ts';
 import type { KnownLedgerEntry } from '../ledger/kinds.ts';
 import type { StoreEngine } from '../store/engine.ts';
 import type { LedgerLine } from '../store/records.ts';
+import type { Clock } from '../time/clock.ts';
 import { driverNamed } from '../turn/named-driver.ts';
 import { kindOf } from '../turn/portrait.ts';
 import { readInTurns } from '../turn/reading.ts';
@@ -28,8 +29,7 @@ interface DurableVats {
   /** Undefined until the store has been accepted. */
   ledger(): Ledger | undefined;
   through(commit: Commit): Commit;
-  tick(): number;
-  after(ms: number, then: () => void): void;
+  readonly clock: Clock;
   /** The next batch has room for turns again. */
   room(): void;
   /** The error for a turn with these lines while the disk is full. */
@@ -45,6 +45,16 @@ export function openDurable(
   definitions: readonly AnyDefinition[],
   vats: DurableVats,
 ): { readonly outputCommit: OutputCommit; readonly objectStore: ObjectStore } {
+  const { clock } = vats;
+  /** Until this moment no other process can take the store. */
+  let heldUntil = engine.heldMs;
+  const begin = (done: (error: unknown) => void): ((error: unknown) => void) => {
+    const began = clock.boottime();
+    return (error) => {
+      heldUntil = began + engine.heldMs;
+      done(error);
+    };
+  };
   const commit = (writes: Writes, done: (error: unknown) => void): void => {
     let lines: readonly LedgerLine[];
     try {
@@ -54,12 +64,14 @@ export function openDurable(
     } catch (error) {
       return done(error);
     }
-    engine.commitLater(engine.epoch, { lines, cells: writes.cells }, done);
+    engine.commitLater(engine.epoch, { lines, cells: writes.cells }, begin(done));
   };
   const outputCommit = new OutputCommit({
     commit: vats.through(commit),
-    tick: () => vats.tick(),
-    after: (ms, then) => vats.after(ms, then),
+    confirm: (done) => engine.confirmLater(begin(done)),
+    held: () => heldUntil === Number.POSITIVE_INFINITY || clock.boottime() < heldUntil,
+    tick: () => clock.tick(),
+    after: (ms, then) => void clock.after(ms, then),
     room: () => vats.room(),
     refuses: (lines) => (engine.full ? vats.refuses(lines) : undefined),
     lost: (why, keys) => vats.lost(why, keys),

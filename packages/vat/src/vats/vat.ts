@@ -24,7 +24,6 @@ interface SharedServices {
   readonly clock: Clock;
   readonly time: VatTime;
   era(): { readonly now: number; readonly trusted: number };
-  leased(): boolean;
   readonly objectStore: ObjectStore | undefined;
   readonly wakes: Wakes;
   freshName(): string;
@@ -62,7 +61,6 @@ export class LiveVat extends HomeVat implements Vat, ActorHome {
   readonly clock: Clock;
   readonly time: VatTime;
   readonly era: SharedServices['era'];
-  readonly leased: SharedServices['leased'];
   readonly objectStore: ObjectStore | undefined;
   readonly wakes: Wakes;
   readonly freshName: SharedServices['freshName'];
@@ -81,7 +79,6 @@ export class LiveVat extends HomeVat implements Vat, ActorHome {
     this.clock = services.clock;
     this.time = services.time;
     this.era = services.era;
-    this.leased = services.leased;
     this.objectStore = services.objectStore;
     this.wakes = services.wakes;
     this.freshName = services.freshName;

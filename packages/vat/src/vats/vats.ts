@@ -120,8 +120,7 @@ class LiveVats implements Vats {
       const parts = openDurable(engine, definitions, {
         ledger: () => this.#ledger,
         through,
-        tick: () => clock.tick(),
-        after: (ms, then) => void clock.after(ms, then),
+        clock,
         room: () => this.#scheduler.goOn(),
         refuses: (lines) => this.#refuses(lines),
         lost: (why, keys) => this.#lose(why, keys),
@@ -261,7 +260,6 @@ class LiveVats implements Vats {
         clock: this.#clock,
         time: this.#time,
         era: () => this.#engine?.era ?? neverPutBack,
-        leased: () => this.#engine?.leased === true,
         // Nothing can be read from a failed store.
         objectStore: over === undefined ? this.#objectStore : undefined,
         wakes: this.#wakes,
