@@ -41,7 +41,8 @@ export default async function agent({ url, secret, say }: AgentPowers): Promise<
     socket.once('open', resolve);
     socket.once('error', reject);
   });
-  socket.once('close', () => abort(new Error('the host is gone')));
+  // A host that ends a connection says why.
+  socket.once('close', (_code, reason) => abort(new Error(String(reason) || 'the host is gone')));
   const session = getBootstrap() as Promise<SessionFace>;
 
   const step = async (name: string, work: () => Promise<unknown>): Promise<void> => {
@@ -71,7 +72,7 @@ export default async function agent({ url, secret, say }: AgentPowers): Promise<
   await step('once', () => E(once).list('src'));
   await step('once-again', () => E(once).list('src'));
 
-  say('working: until I am revoked (npm run hob -- list, then revoke G1)');
+  say('working: until I am revoked (npm run hob -- list, then revoke ID)');
   let stopped: string | undefined;
   for (const end = Date.now() + patience; stopped === undefined && Date.now() < end; ) {
     try {

@@ -446,8 +446,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['process'],
     why: 'ends with the standard input of its process, and tells its number',
   },
+  'packages/cli/src/daemon/drivers/end-with-store.ts': {
+    powers: ['process', 'setTimeout'],
+    why: 'ends the process of a host whose store is gone',
+  },
   'packages/cli/src/daemon/drivers/serve.ts': {
-    powers: ['Date', 'process', 'setTimeout'],
+    powers: ['Date', 'process'],
     why: 'entry point: the host of a manifest',
   },
   'packages/cli/src/daemon/drivers/webhook.ts': {

@@ -476,7 +476,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-store-gone',
     breaks: 'a host whose store is gone holds its port and does nothing, and nobody starts it again',
-    file: 'packages/cli/src/daemon/drivers/serve.ts',
+    file: 'packages/cli/src/daemon/drivers/end-with-store.ts',
     find: "if (code !== 'vat-halted') return;",
     replace: 'if (code !== undefined) return;',
     tests: ['packages/cli/src/daemon/postgres.test.ts'],

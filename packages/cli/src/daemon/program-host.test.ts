@@ -1,5 +1,7 @@
 /** `hob host`, for a program that brings its own tools. */
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { LocalGranter, RemoteTools, ToolHost } from '@hob/host';
 import { connect, driver, E, type Far } from '@hob/vat';
 import { expect } from 'vitest';
@@ -30,6 +32,25 @@ test('hob host ends with its standard input, and the state has what the program 
     await closed;
   }
 });
+
+requires('linux', 'prlimit')(
+  'hob host ends when its store is gone, so the program that started it learns of that',
+  async () => {
+    const hob = hobHome();
+    const host = hob.start('host', '--state', join(hob.folder, 'tools'), '--json');
+    await host.shows(/}\n/);
+    const { granter, pid } = JSON.parse(host.out) as { readonly granter: string; readonly pid: number };
+    const { bootstrap, closed } = await connect<LocalGranter>(granter, { secret: 'none' });
+    const daemon = E(bootstrap).daemon() as unknown as Far<{ tools(): ToolHost }>;
+    const own = E(daemon).tools() as unknown as Far<ToolHost>;
+    // No file of this process can grow any more.
+    await promisify(execFile)('prlimit', ['--pid', String(pid), '--fsize=0:0']);
+    await expect(E(own).openSession('agent')).rejects.toThrow();
+    expect(await host.ended).toBe(1);
+    expect(host.err).toMatch(/the store is gone, so this process ends/);
+    await closed;
+  },
+);
 
 test('hob serve has it too, for the user of the socket, and never in place of an offer of the manifest', async () => {
   const hob = hobHome();

@@ -44,6 +44,8 @@ export function nextSteps(
     lines.push(`Secrets are shown on a terminal only, and standard output is not one. To get secrets: ${again}`);
   else if (!ended && session.secret === undefined)
     lines.push(`The secret of the session was shown when it was made, and is not stored. To get a new one: ${again}`);
+  else if (session.secret !== undefined && granter.secret === undefined)
+    lines.push(`The granter has the secret of an earlier start, which is not stored. To get a new one: ${again}`);
   lines.push('');
   if (!ended) {
     const how =

@@ -1,7 +1,8 @@
 /**
  * `hob host`: a host for the program that started it, such as a Python program with tools of its own.
  *
- * Promise: the host ends when its standard input ends, so it never outlives the program, also if that is killed. All
+ * Promise: the host ends when its standard input ends, so it never outlives the program, also if that is killed. It
+ * ends with 1 when its store is gone. All
  * that was granted and spent stays in the state. The granter is reached on a socket in a folder of mode 0700.
  */
 import { openHost, sentinelHome, toolHostOf } from '@hob/host';
@@ -17,6 +18,7 @@ import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { OWNER } from '../../plan/names.ts';
 import { definitions } from '../served/definitions.ts';
+import { endWithStore } from './end-with-store.ts';
 
 /** A session may be away for as long between two connections. */
 const GRACE_MS = 3_600_000;
@@ -55,6 +57,7 @@ export async function serveProgram({ state, sentinel, say }: ProgramHostChoice):
     },
   });
   const end = endWithProcess(host, state);
+  endWithStore(host, say);
   await host.ensureGranter(OWNER);
   openPrivateFolder(folder);
   const { url } = await host.serve();

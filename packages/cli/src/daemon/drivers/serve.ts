@@ -44,6 +44,7 @@ import { servedJudge } from '../served-judge.ts';
 import { servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
+import { endWithStore } from './end-with-store.ts';
 import { hookRunner } from './hooks.ts';
 import { LedgerCopy } from './ledger-copy.ts';
 import { type Log, openLog } from './log.ts';
@@ -54,8 +55,6 @@ import { lookAgainAndAgain, sha256 } from './wishes.ts';
 
 /** How long a session is kept after it lost its last connection. */
 const GRACE_MS = 3_600_000;
-/** A host whose store is gone gets this time to close. Then the process ends anyway. */
-const LAST_MS = 5000;
 
 /** The manifest to serve, and the places of the host. */
 interface ServeChoice {
@@ -171,7 +170,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   } catch (error) {
     told.close();
     void judge?.close();
-    await closed(host);
+    await host.close().catch(() => {});
     throw error;
   }
 }
@@ -268,15 +267,5 @@ function logsItsEnd(log: Log, host: Host): void {
     log.write(`process ${process.pid} ends with ${code}`);
     log.close();
   });
-  // After a failed commit a host goes on from its store. Without a store it would keep its port and serve nothing.
-  host.vats.onLoss(() => {
-    host.counts().catch(({ code }: { readonly code?: string }) => {
-      if (code !== 'vat-halted') return;
-      log.write('the store is gone, so this process ends: start it again when the store can be reached');
-      setTimeout(() => process.exit(1), LAST_MS).unref();
-      void closed(host).then(() => process.exit(1));
-    });
-  });
+  endWithStore(host, (line) => log.write(line));
 }
-
-const closed = (host: Host): Promise<void> => host.close().catch(() => {});

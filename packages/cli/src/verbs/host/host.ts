@@ -12,7 +12,7 @@ export const hostVerb: Verb = {
   json: '{ pid: number, url: string, granter: string }',
   codes: {
     0: 'its standard input ended, or it was ended by a signal',
-    1: 'it did not start: another process has the state',
+    1: 'it did not start: another process has the state; or its store is gone',
   },
   hardened: true,
   async run(given, { line, say, json }) {
