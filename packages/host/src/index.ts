@@ -30,6 +30,7 @@ export type { KeptChange, KeptTexts } from './state/kept.ts';
 export type { OwnName } from './state/records.ts';
 export type { CallLevel, GrantTerms, Scope } from './state/terms.ts';
 export { type SafeText, safeLines, safeText } from './text/safe-text.ts';
+export { type OtherHost, type OtherHostOptions, openOtherHost } from './tools/other-host.ts';
 export type { RemoteTools } from './tools/remote-tools.ts';
 export { type ToolHost, type ToolSession, type ToolsAbout, toolHostOf } from './tools/tool-host.ts';
 export type { AgentPowers, Host, HostCode, HostOptions, NewSession, OfferOptions, Session, Started } from './types.ts';
