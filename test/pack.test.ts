@@ -34,6 +34,25 @@ test('the tarballs install in an empty folder, without tests and mutants, and ev
   expect(said).toEqual({ stdout: 'all loaded\n', stderr: '', end: 0 });
 });
 
+test('the modules of a package are joined into few files, and no class is there twice', async (context) => {
+  const { folder } = installedOr(context);
+  const program = `import '@hob/host/lockdown';
+import { openHost } from '@hob/host';
+import { CapError, E } from '@hob/vat';
+import { CapError as again } from '@hob/vat/errors';
+import { E as peers } from '@hob/vat/peer';
+import { farOf } from '@hob/vat/forwarder';
+const refused = await openHost({ stateDir: '' as never, wrong: 1 } as never).catch((error) => error);
+console.log(CapError === again, E === peers, refused instanceof again, typeof farOf);
+`;
+  const { stdout, stderr, end } = await newUser(folder, 'node only').run(program);
+  expect({ stdout, stderr, end }).toEqual({ stdout: 'true true true function\n', stderr: '', end: 0 });
+  const files = readdirSync(join(folder, 'node_modules', '@hob', 'vat', 'dist'), { recursive: true, encoding: 'utf8' });
+  const modules = files.filter((file) => file.endsWith('.js'));
+  const sources = filesIn('packages/vat/src').filter((file) => /(?<!\.test|\.d)\.ts$/.test(file));
+  expect(modules.length).toBeLessThan(sources.length / 3);
+});
+
 const words = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
 // Without any other program the set of needs is the smallest. The deep run tries the machine's own PATH, too, and a machine

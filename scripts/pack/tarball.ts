@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleData } from './bundle.ts';
+import { HERE, joinModules } from './join.ts';
 import { nameSources } from './maps.ts';
-import { built, type Package, ROOT } from './packages.ts';
+import { built, entriesOf, type Package, ROOT } from './packages.ts';
 
 export interface Plan {
   readonly all: readonly Package[];
@@ -29,6 +30,10 @@ export async function pack(one: Package, plan: Plan): Promise<string> {
     rmSync(join(folder, 'dist', 'data.js.map'));
     await bundleData(join(folder, 'dist'));
   }
+  if (joins(one)) {
+    const entries = entriesOf(one).map((entry) => built(entry, '.js').replace('./dist/', ''));
+    await joinModules(folder, entries);
+  }
   // A module finds it from `dist/` as it does from `src/`.
   const places = [...beside].map((path) => path.replace(/^src\//, 'dist/').replace(/\/$/, ''));
   for (const [n, path] of [...beside].entries()) {
@@ -47,6 +52,9 @@ export async function pack(one: Package, plan: Plan): Promise<string> {
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   return tarballOf(folder, target);
 }
+
+/** A verb of `hob` loads only what it needs, so its modules stay apart. */
+const joins = ({ folder }: Package): boolean => folder !== 'cli';
 
 /** Packs `folder` as it is. */
 export function tarballOf(folder: string, target: string): string {
@@ -92,6 +100,7 @@ function published({ folder, manifest }: Package, files: readonly string[], { al
     ...ownerFields(folder),
     engines: { node: '>=24' },
     files,
+    ...(joins({ folder, manifest }) && { imports: HERE }),
     exports: Object.fromEntries(
       Object.entries(exports).map(([name, file]) => [
         name,

@@ -27,6 +27,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/pack.test.ts'],
   },
   {
+    name: 'pack-twice',
+    breaks: 'a package holds a copy of another one, so a program has each of its classes twice',
+    file: 'scripts/pack/join.ts',
+    find: "    tsconfigRaw: '{}',\n",
+    replace: '',
+    also: [
+      {
+        file: 'scripts/pack/join.ts',
+        find: 'if (foreign !== undefined) throw',
+        replace: 'if (foreign === "") throw',
+      },
+    ],
+    tests: ['test/pack.test.ts'],
+  },
+  {
     name: 'pack-publint',
     breaks: 'a tarball whose entry point is missing is published',
     file: 'scripts/pack/check.ts',

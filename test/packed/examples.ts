@@ -91,6 +91,24 @@ await connection.close();`),
   },
   {
     page: HOST_PAGE,
+    has: 'openOtherHost(',
+    whole: (example) => {
+      const here = example.replace("'wss://alpha.example.org:7710', secret", 'url, secret: session.secret');
+      return inHost(
+        `await E(granter).grant(session.id, 'notes', 'notes', { scope: 'permanent' });
+const beta = await openHost({ stateDir: './beta-state' });
+${here.replace('await host.offer', 'await beta.offer')}
+console.log(alpha.connected);
+await alpha.close();
+await beta.close();`,
+        "import { readingMethods } from '@hob/caps-fs';\nimport { openOtherHost } from '@hob/host';",
+      );
+    },
+    prints: 'true',
+    needs: ['linux'],
+  },
+  {
+    page: HOST_PAGE,
     has: 'host.offerCode',
     whole: (example) => inHost(`${example}\nconsole.log(await session.caps());`, GUESTS),
     prints: "[ 'code' ]",
