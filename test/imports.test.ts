@@ -1,6 +1,6 @@
 /**
- * Imports go one way: vat <- store-postgres <- a2a <- revocable <- caps-fs <- caps-shell <- caps-net <- guest <- manifest <- host <- firewall <- console <-
- * tools <- mcp <- acp <- cli <- examples, test-bisim.
+ * Imports go one way: vat <- store-postgres <- a2a <- revocable <- caps-fs <- caps-shell <- caps-net <- guest <- manifest <- host <- cluster <- firewall <-
+ * console <- tools <- mcp <- acp <- cli <- examples, test-bisim.
  *
  * A package is imported by its name and declares whom it imports; within a package no file imports itself around a
  * corner, not even for a type. A name that a file exports is for other files.
@@ -21,6 +21,7 @@ const ORDER = [
   'guest',
   'manifest',
   'host',
+  'cluster',
   'firewall',
   'console',
   'tools',

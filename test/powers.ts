@@ -19,11 +19,23 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'speaks to the database server, and gives up when it does not answer',
   },
   'packages/store-postgres/src/drivers/random.ts': { powers: ['node:crypto'], why: 'fills the reserve with bytes that do not compress' }, // biome-ignore format: one line
+  'packages/store-postgres/src/drivers/client-thread.ts': {
+    powers: ['process'],
+    why: 'a thread that speaks to the server forgets the variables of its client, and outlives the errors of its client',
+  },
   'packages/store-postgres/src/drivers/store-thread.ts': {
-    powers: ['performance', 'process', 'setInterval', 'setTimeout'],
-    why: 'the thread that speaks to the server: renews the lease, waits before it tries again, and forgets the variables of its client',
+    powers: ['performance', 'setInterval', 'setTimeout'],
+    why: 'the thread that speaks to the server: renews the lease, and waits before it tries again',
   },
   'packages/store-postgres/src/drivers/thread-place.ts': {
+    powers: ['import.meta'],
+    why: 'where the module of that thread lies',
+  },
+  'packages/cluster/src/drivers/member-thread.ts': {
+    powers: ['performance', 'setTimeout'],
+    why: 'the thread of a cluster, which says that its host lives, and looks at the rows',
+  },
+  'packages/cluster/src/drivers/thread-place.ts': {
     powers: ['import.meta'],
     why: 'where the module of that thread lies',
   },

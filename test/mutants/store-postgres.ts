@@ -20,7 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-environment',
     breaks: 'options that a program did not give are read from the environment',
-    file: 'packages/store-postgres/src/drivers/store-thread.ts',
+    file: 'packages/store-postgres/src/drivers/client-thread.ts',
     find: 'delete process.env[name];',
     replace: 'void name;',
     tests: store,
@@ -186,7 +186,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-loose-errors',
     breaks: 'a server that speaks nonsense ends the thread of the store',
-    file: 'packages/store-postgres/src/drivers/store-thread.ts',
+    file: 'packages/store-postgres/src/drivers/client-thread.ts',
     find: 'process.on(event, loseAll);',
     replace: 'void event;',
     tests: faults,

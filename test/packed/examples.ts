@@ -156,6 +156,11 @@ ${example}`),
     prints: /^(?:the database server|there is no database)/,
   },
   {
+    page: 'packages/cluster/README.md',
+    has: 'openCluster',
+    prints: /^(?:the database server|there is no database)/,
+  },
+  {
     // It stands in place of the end of the page's first example.
     page: 'packages/vat/README.md',
     has: 'openStore',

@@ -1,6 +1,7 @@
 /** Reads the address of a server. A server on another machine is reached over TLS, and its certificate is checked. */
 import { CapError } from '@hob/vat/errors';
 
+/** The address of a server and of a database on it, and who connects. */
 export interface Server {
   /** A name or an address, or the folder of a Unix socket. */
   readonly host: string;

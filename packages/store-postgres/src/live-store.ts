@@ -25,6 +25,7 @@ import {
 } from './opening.ts';
 import { read } from './reads.ts';
 import { fillReserve, releaseReserve, renewReserve } from './reserve.ts';
+import { told } from './told.ts';
 
 export interface Powers {
   /** Opens a connection to a server that `checkServer` accepts. */
@@ -52,8 +53,6 @@ const STANDBY_MS = 250;
 /** The time limit of a vacuum. */
 const LONG_MS = 3_600_000;
 
-const silent = (): CapError =>
-  new CapError('unavailable', 'the database server does not answer: check that it runs and can be reached');
 const inUse = (): CapError =>
   new CapError('unavailable', 'another process uses this store: stop that host first, or give another schema');
 const full = (error: unknown): boolean => error instanceof ServerError && error.state === '53100';
@@ -70,18 +69,6 @@ export async function openLive(powers: Powers, options: StoreOptions): Promise<L
     await connection?.close();
     throw told(error);
   }
-}
-
-/** Returns the error that a program gets. */
-function told(error: unknown): CapError {
-  if (error instanceof CapError) return error;
-  if (!(error instanceof ServerError)) return silent();
-  return error.state === '42501'
-    ? new CapError(
-        'invalid',
-        'this user of the database may not do that: make it the owner of the schema, or let it create one',
-      )
-    : new CapError('unavailable', `the database server refused a statement (${error.state}): look into its log`);
 }
 
 /** Opens the store. Gives up after `leaseMs` and a second, or if the other host renews its lease. A standby goes on. */

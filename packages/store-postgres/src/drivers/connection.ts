@@ -11,8 +11,10 @@ import { CapError } from '@hob/vat/errors';
 import postgres from 'postgres';
 import type { Server } from '../address.ts';
 
+/** A row of a result, by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** One session of a server. */
 export interface Connection {
   /** Rejects with `Lost` if the connection ends before the result, or after `limitMs` (default: 5 s). */
   query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly Row[]>;
@@ -20,6 +22,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** A value for a placeholder of a statement. */
 export type Parameter = string | number | null;
 
 /** The connection ended. Its last statement may or may not have been carried out. */
@@ -45,8 +48,12 @@ export function loseAll(): void {
   for (const end of connections) end();
 }
 
-/** Opens a connection. Errors: `Lost` (nobody answers), `invalid` (the server refuses the user or the database). */
-export async function connect({ host, port, database, user, password, tls, name }: Server): Promise<Connection> {
+/**
+ * Opens a connection. `heard` gets the text of each notification on a channel for which the session has said LISTEN.
+ * Errors: `Lost` (nobody answers), `invalid` (the server refuses the user or the database).
+ */
+export async function connect(server: Server, heard: (text: string) => void = () => {}): Promise<Connection> {
+  const { host, port, database, user, password, tls, name } = server;
   const state = { lost: false, given: false };
   let tell: (why: Lost) => void = () => {};
   const over = new Promise<never>((_, reject) => {
@@ -72,6 +79,7 @@ export async function connect({ host, port, database, user, password, tls, name 
     ...{ fetch_types: false, keep_alive: 2, backoff: 0, onclose: lose },
     // The warning 01000 tells that somebody cancelled a wait for a standby of the server.
     onnotice: ({ code }: { readonly code?: string }) => code === '01000' && lose(),
+    onnotify: (_channel: string, text: string) => heard(text),
     connection: { application_name: name === undefined ? 'hob' : `hob ${name}` },
   } as unknown as postgres.Options<Record<string, never>>);
   const end = async (): Promise<void> => {

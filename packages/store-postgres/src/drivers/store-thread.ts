@@ -5,7 +5,8 @@ import { CapError } from '@hob/vat/errors';
 import type { Server } from '../address.ts';
 import { openLive, type StoreOptions } from '../live-store.ts';
 import { checkServer } from '../server.ts';
-import { connect, loseAll } from './connection.ts';
+import { prepareThread } from './client-thread.ts';
+import { connect } from './connection.ts';
 
 export interface Given {
   readonly server: Server;
@@ -13,11 +14,7 @@ export interface Given {
   readonly options: StoreOptions;
 }
 
-// The client reads options that it is not given from these variables. The thread has its own copy of the environment.
-for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name];
-
-// The client throws some errors of a connection where no caller can catch them.
-for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, loseAll);
+prepareThread();
 
 serveThread(async ({ server, sentinel, options }: Given, notify) => {
   const { host, port, database } = server;

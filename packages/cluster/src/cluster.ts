@@ -1,0 +1,142 @@
+/**
+ * Keeps the tenants open that are placed here, and no others.
+ *
+ * Promise: while the database is away, nothing is opened or given up. Each host then still has what its stores give it.
+ * Two hosts may believe different things about who lives. Then both try to open a tenant, and its store decides.
+ */
+
+import type { StoreHosts } from '@hob/store-postgres';
+import type { Clock } from '@hob/vat';
+import { closed, type Member } from './member.ts';
+import { checkHost, checkTenant } from './names.ts';
+import { placeOf } from './placement.ts';
+import type { Change } from './rows.ts';
+import { Tenant, type TenantPowers } from './tenant.ts';
+import type { Cluster, ClusterStatus, Where } from './types.ts';
+import { NOTHING_SEEN, type View } from './view.ts';
+
+export class LiveCluster implements Cluster {
+  readonly name: string;
+  readonly #powers: TenantPowers;
+  readonly #tenants = new Map<string, Tenant>();
+  readonly #listeners = new Set<() => void>();
+  /** The host of each tenant, as placement has it. */
+  #places: ReadonlyMap<string, string | undefined> = new Map();
+  #view: View = NOTHING_SEEN;
+  /** Set by `start`. */
+  #member!: Member;
+  #closing: Promise<void> | undefined;
+
+  constructor(name: string, powers: Pick<TenantPowers, 'openStore' | 'open'> & { readonly clock: Clock }) {
+    this.name = name;
+    this.#powers = { ...powers, freed: (tenant) => this.#freed(tenant), changed: () => this.#changed() };
+  }
+
+  /** Joins with what `open` returns. `open` gets what it shall call with each view. */
+  async start(open: (see: (view: View) => void) => Promise<Member>): Promise<void> {
+    this.#member = await open((view) => this.#see(view));
+  }
+
+  async addTenant(name: string): Promise<void> {
+    checkTenant(name);
+    await this.#change({ kind: 'add', tenant: name });
+  }
+
+  async removeTenant(name: string): Promise<void> {
+    checkTenant(name);
+    await this.#change({ kind: 'remove', tenant: name });
+  }
+
+  async pin(name: string, host?: string): Promise<void> {
+    checkTenant(name);
+    if (host !== undefined) checkHost(host);
+    await this.#change({ kind: 'pin', tenant: name, host });
+  }
+
+  async status(): Promise<ClusterStatus> {
+    if (this.#closing !== undefined) throw closed();
+    const names = (view: View): readonly string[] => view.tenants.map((each) => each.name);
+    const view = await this.#member.look().catch(() => ({ ...this.#member.view, connected: false }));
+    const stores = view.connected ? await this.#member.stores(names(view)).catch(() => []) : [];
+    const { connected, member, hosts, tenants } = view;
+    return {
+      ...{ connected, member, hosts },
+      tenants: tenants.map(({ name, pin }, n) => {
+        const tenant = this.#tenants.get(name);
+        const place = this.#places.get(name);
+        const here = tenant?.state ?? 'closed';
+        return { name, pin, place, here, failure: tenant?.failure, store: stores[n] as StoreHosts | undefined };
+      }),
+    };
+  }
+
+  where(name: string): Where | undefined {
+    if (this.#tenants.get(name)?.state === 'open') return 'here';
+    const place = this.#places.get(name);
+    if (place === undefined) return undefined;
+    if (place === this.name && this.#view.member) return 'here';
+    return { name: place, address: this.#view.hosts.find((each) => each.name === place)?.address };
+  }
+
+  onChange(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#leave();
+    await this.#closing;
+  }
+
+  readonly [Symbol.asyncDispose]: Cluster['close'] = () => this.close();
+
+  async #leave(): Promise<void> {
+    // First, so that the other hosts look for the tenants while they are closed here.
+    const left = this.#member.leave();
+    await Promise.all([...this.#tenants.values()].map((tenant) => tenant.close()));
+    await left;
+    await this.#member.close();
+  }
+
+  async #change(asked: Change): Promise<void> {
+    if (this.#closing !== undefined) throw closed();
+    await this.#member.change(asked);
+  }
+
+  #see(view: View): void {
+    if (this.#closing !== undefined) return;
+    const isBack = view.connected && !this.#view.connected;
+    this.#view = view;
+    if (view.connected) this.#place(view);
+    for (const name of isBack ? this.#tenants.keys() : view.freed) this.#tenants.get(name)?.nudge();
+    this.#changed();
+  }
+
+  /** Opens and closes tenants, as the rows say. */
+  #place({ member, hosts, tenants }: View): void {
+    const live = hosts.filter((each) => each.live).map((each) => each.name);
+    this.#places = new Map(tenants.map((each) => [each.name, placeOf(each, live)]));
+    const here = new Set(
+      member ? tenants.flatMap(({ name }) => (this.#places.get(name) === this.name ? [name] : [])) : [],
+    );
+    for (const name of here) if (!this.#tenants.has(name)) this.#tenants.set(name, new Tenant(name, this.#powers));
+    for (const [name, tenant] of this.#tenants) tenant.want(here.has(name));
+  }
+
+  #freed(name: string): void {
+    void this.#member.freed(name);
+  }
+
+  #changed(): void {
+    for (const [name, tenant] of this.#tenants)
+      if (tenant.isOver && !this.#places.has(name)) this.#tenants.delete(name);
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch {
+        // A fault of a listener must not end what the cluster does.
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/** The interface of a cluster for the program that opens it. */
+import type { Host } from '@hob/host';
+import type { StoreHosts } from '@hob/store-postgres';
+import type { Clock, Store } from '@hob/vat';
+
+/** What the program gets to open a tenant. */
+export interface TenantParts {
+  readonly name: string;
+  /** The store of this tenant. Give it to `openHost`, which closes it with the host. */
+  readonly store: Store;
+  /** A folder of this machine for this tenant: the `stateDir` of its host. */
+  readonly stateDir: string;
+}
+
+/** How a process joins a cluster. */
+export interface ClusterOptions {
+  /** The database: see `postgresStore`. */
+  readonly url: string;
+  /** Default: the one in `url`, or none. The environment is not read. */
+  readonly password?: string;
+  /** The certificate of the private authority of the server (PEM). Default: the authorities that Node trusts. */
+  readonly ca?: string;
+  /** The name of this host: up to 40 letters, digits and `. _ -`. Each process of the cluster has its own. */
+  readonly name: string;
+  /** A folder of this machine. Each tenant has a folder in it. */
+  readonly stateDir: string;
+  /** Host and port at which the other machines of the cluster reach this one. They get it from `where`. */
+  readonly address?: string;
+  /** Opens the host of a tenant. It is closed by the cluster. */
+  readonly open: (tenant: TenantParts) => Promise<Host>;
+  /** How long a host keeps the store of a tenant after it last renewed its lease, in ms. Default: 10,000. */
+  readonly leaseMs?: number;
+  /** A folder of this machine that records how far the stores have come: see `postgresStore`. */
+  readonly sentinel?: string;
+  readonly clock?: Clock;
+}
+
+/** Where a tenant is: in this process, or at another host. */
+export type Where = 'here' | { readonly name: string; readonly address: string | undefined };
+
+/** A host of the cluster. */
+export interface ClusterHost {
+  readonly name: string;
+  readonly address: string | undefined;
+  /** How long ago it was last heard, by the clock of the database, in ms. */
+  readonly heardMs: number;
+  readonly live: boolean;
+}
+
+/** A tenant of the cluster. */
+export interface ClusterTenant {
+  readonly name: string;
+  /** The host that somebody wants for it. */
+  readonly pin: string | undefined;
+  /** The host that should serve it. Undefined if no host lives. */
+  readonly place: string | undefined;
+  /** What this process does with it. */
+  readonly here: 'closed' | 'opening' | 'open' | 'closing';
+  /** The code of the error with which it was last not opened here, or lost. Undefined if it is open, or elsewhere. */
+  readonly failure: string | undefined;
+  /** Who has its store, and until when. Undefined if nobody has opened it yet, or the database does not answer. */
+  readonly store: StoreHosts | undefined;
+}
+
+/** The cluster, as one host sees it. */
+export interface ClusterStatus {
+  /** Whether the database answers. If not, the rest is from the last answer. */
+  readonly connected: boolean;
+  /** Whether this process is the host of its name. If not, another process has taken the name. */
+  readonly member: boolean;
+  readonly hosts: readonly ClusterHost[];
+  readonly tenants: readonly ClusterTenant[];
+}
+
+/** A process as a host of a cluster. `await using` leaves it. */
+export interface Cluster extends AsyncDisposable {
+  readonly name: string;
+  /** Adds a tenant. It is served from now on, with an empty store if it has none. Errors: `invalid`, `unavailable`. */
+  addTenant(name: string): Promise<void>;
+  /** No host serves the tenant any more. Its data stays in its schema. Errors: `invalid`, `unavailable`. */
+  removeTenant(name: string): Promise<void>;
+  /**
+   * Moves a tenant to a host, for as long as that host lives. Without a host it goes back to its usual place. Errors:
+   * `invalid`, `no-such-object`, `unavailable`.
+   */
+  pin(name: string, host?: string): Promise<void>;
+  status(): Promise<ClusterStatus>;
+  /**
+   * Returns where a tenant is, from memory. `here` also while it is being opened here. Undefined if the cluster has no
+   * such tenant, or no host for it.
+   */
+  where(name: string): Where | undefined;
+  /** Calls `listener` after each change of the hosts, the tenants, or what is open here. Returns a function that stops it. */
+  onChange(listener: () => void): () => void;
+  /** Leaves the cluster. Resolves when this process has let all stores go. */
+  close(): Promise<void>;
+}
