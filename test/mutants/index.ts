@@ -7,6 +7,7 @@ import { MUTANTS as capsNet } from './caps-net.ts';
 import { MUTANTS as capsShell } from './caps-shell.ts';
 import { MUTANTS as chat } from './chat.ts';
 import { MUTANTS as cli } from './cli.ts';
+import { MUTANTS as cluster } from './cluster.ts';
 import { MUTANTS as consolePage } from './console.ts';
 import { MUTANTS as firewall } from './firewall.ts';
 import { MUTANTS as firewallServed } from './firewall-served.ts';
@@ -48,6 +49,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...cli,
   ...consolePage,
   ...storePostgres,
+  ...cluster,
   ...a2a,
   ...recipes,
 ];

@@ -100,7 +100,7 @@ class Membership {
       await this.#pause(NAME_MS);
     }
     await this.#inOrder(() => this.#round());
-    await hint(connection);
+    await hint(connection, this.#self);
     this.#over = this.#rounds();
   }
 
@@ -120,7 +120,7 @@ class Membership {
     await this.#ask(async (connection) => {
       if (!(await change(connection, asked)))
         throw new CapError('no-such-object', 'the cluster has no tenant of this name: add it first');
-      await hint(connection);
+      await hint(connection, this.#self);
     });
     return await this.#looked();
   }
@@ -133,7 +133,7 @@ class Membership {
 
   /** Tells the other hosts that this one has let a tenant go. */
   async freed(tenant: string): Promise<void> {
-    await this.#ask((connection) => hint(connection, tenant));
+    await this.#ask((connection) => hint(connection, this.#self, tenant));
   }
 
   /** Returns which hosts use the stores of these tenants; undefined for one without a store. Errors: `unavailable`. */
@@ -151,7 +151,7 @@ class Membership {
     this.#wake();
     await this.#ask(async (connection) => {
       await leave(connection, this.#self);
-      await hint(connection);
+      await hint(connection, this.#self);
     });
   }
 
@@ -207,7 +207,7 @@ class Membership {
   }
 
   #heard(text: string): void {
-    const freed = freedBy(text);
+    const freed = freedBy(text, this.#self);
     if (freed !== undefined) this.#freed.add(freed);
     if (freed !== undefined) this.#watcher?.();
     this.#hinted = true;

@@ -89,12 +89,12 @@ export async function change(connection: Connection, asked: Change): Promise<boo
 }
 
 /** Tells the other hosts to look at the rows. `freed`: a tenant that this host has let go. */
-export async function hint(connection: Connection, freed?: string): Promise<void> {
-  await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, freed === undefined ? '' : `free ${freed}`]);
+export async function hint(connection: Connection, { member }: Self, freed?: string): Promise<void> {
+  await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, freed === undefined ? '' : `free ${freed} ${member}`]);
 }
 
-/** The tenant that a hint names. Anybody who may connect to the database can send one. */
-export function freedBy(text: string): string | undefined {
-  const name = text.startsWith('free ') ? text.slice('free '.length) : undefined;
-  return isTenantName(name) ? name : undefined;
+/** The tenant that another host has let go, by its hint. Anybody who may connect to the database can send one. */
+export function freedBy(text: string, { member }: Self): string | undefined {
+  const [kind, name, by] = text.split(' ');
+  return kind === 'free' && by !== member && isTenantName(name) ? name : undefined;
 }

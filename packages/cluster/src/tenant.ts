@@ -61,6 +61,8 @@ export class Tenant {
   }
 
   want(isWanted: boolean): void {
+    // The same wish again must not cut a pause short.
+    if (this.#wanted === isWanted) return;
     this.#wanted = isWanted;
     if (isWanted) this.#running ??= this.#run();
     this.#wake();

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '@hob/host';
-import { onTestFinished } from 'vitest';
-import { type Cluster, type ClusterOptions, openCluster, type TenantParts } from '../src/index.ts';
+import { expect, onTestFinished } from 'vitest';
+import { type Cluster, type ClusterOptions, type ClusterTenant, openCluster, type TenantParts } from '../src/index.ts';
 import { count, openCounting } from './counting.ts';
 
 export interface Machine {
@@ -47,3 +47,11 @@ export async function machine(url: string, name: string, more: Partial<ClusterOp
   });
   return { cluster, hosts, openings, count: async (tenant) => await count(hosts.get(tenant) as Host) };
 }
+
+/** A tenant, as this host sees it. */
+export const tenantAt = async ({ cluster }: Machine, name: string): Promise<ClusterTenant | undefined> =>
+  (await cluster.status()).tenants.find((each) => each.name === name);
+
+/** Resolves when the tenants that are open at `one` are these. */
+export const serves = (one: Machine, ...tenants: readonly string[]): Promise<void> =>
+  expect.poll(() => [...one.hosts.keys()].sort(), { interval: 10 }).toEqual([...tenants].sort());
