@@ -6,6 +6,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   'as-shipped': () => import('./as-shipped.ts'),
   asking: () => import('./asking.ts'),
   captp: () => import('./captp.ts'),
+  cluster: () => import('./cluster.ts'),
   console: () => import('./console.ts'),
   door: () => import('./door.ts'),
   durable: () => import('./durable.ts'),

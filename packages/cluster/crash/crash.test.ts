@@ -6,14 +6,14 @@
  * `HOB_FAULTS=100` makes 100 faults. `HOB_SEED=any` draws other ones.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { postgresStore } from '@hob/store-postgres';
 import { verifyLedger } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { openCluster as openServer } from '../../../test/postgres-cluster.ts';
+import { type Way, wayTo } from '../../../test/postgres-way.ts';
 import { chanceSeed } from '../../../test/seed.ts';
-import { postgresStore } from '../../store-postgres/src/index.ts';
-import { type Way, wayTo } from '../../store-postgres/test/way.ts';
 import { databaseOn } from '../test/databases.ts';
 import { Life, Said } from '../test/processes.ts';
 

@@ -5,7 +5,7 @@ import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
-import { wayTo } from '../../store-postgres/test/way.ts';
+import { wayTo } from '../../../test/postgres-way.ts';
 import { counterOf, openCounting } from '../test/counting.ts';
 import { type Database, databaseOn } from '../test/databases.ts';
 import { machine, serves, tenantAt } from '../test/machines.ts';
@@ -150,6 +150,9 @@ test('the pause before the next try grows from 250 ms to 5 s', async () => {
   const began = clock.tick();
   while (clock.tick() - began < 20_000) {
     await expect.poll(state, { interval: 2 }).toBe('closed');
+    // A change of the cluster does not make it try again sooner.
+    await one.cluster.pin('acme', tries.length % 2 === 0 ? 'one' : undefined);
+    await one.cluster.pin('acme', tries.length % 2 === 0 ? undefined : 'one');
     clock.advance(clock.tick() - began < 2000 ? 50 : 500);
   }
   const pauses = tries.slice(1).map((at, n) => at - (tries[n] as number));
@@ -281,6 +284,11 @@ test('a host whose way to the database is cut gives nothing up that its stores k
   await way.is('cut');
   await expect.poll(async () => (await one.cluster.status()).connected).toBe(false);
   await expect.poll(() => changes).toBeGreaterThan(0);
+  // A look changes nothing.
+  await one.cluster.status();
+  const before = changes;
+  await one.cluster.status();
+  expect(changes).toBe(before);
   expect([one.cluster.where('acme'), await code(one.cluster.addTenant('x'))]).toEqual(['here', 'unavailable']);
   await way.is('open');
   await expect.poll(async () => (await one.cluster.status()).connected).toBe(true);

@@ -37,7 +37,12 @@ export class Member {
     parts: { readonly given: Given; readonly clock: Clock; readonly see: (view: View) => void },
   ): Promise<Member> {
     const member = new Member(await startThread(module, parts.given), module, parts);
-    member.#took((await member.#ask('look')) as View);
+    try {
+      await member.look();
+    } catch (error) {
+      await member.close();
+      throw error;
+    }
     void member.#watch();
     return member;
   }
@@ -105,10 +110,11 @@ export class Member {
 
   /** Views come from the watch and as the answers of requests. An older one may come later. */
   #took(view: View): void {
-    const isOlder = view.version < this.#latest.version;
-    if (isOlder && view.freed.length === 0) return;
-    if (!isOlder) this.#latest = view;
-    if (!this.#closed) this.#see(isOlder ? { ...this.#latest, freed: view.freed } : view);
+    const latest = this.#latest;
+    if (view.version >= latest.version) this.#latest = view;
+    // Only the times at which hosts were heard differ.
+    if (view.version <= latest.version && view.freed.length === 0) return;
+    if (!this.#closed) this.#see({ ...this.#latest, freed: view.freed });
   }
 
   #ask(method: string, ...args: readonly unknown[]): Promise<unknown> {

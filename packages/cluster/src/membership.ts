@@ -138,11 +138,10 @@ class Membership {
 
   /** Returns which hosts use the stores of these tenants; undefined for one without a store. Errors: `unavailable`. */
   async stores(tenants: readonly string[]): Promise<readonly unknown[]> {
-    return await this.#ask(async (connection) => {
-      const all: unknown[] = [];
-      for (const tenant of tenants) all.push(await storeOf(connection, schemaOf(tenant)));
-      return all;
-    });
+    const all: unknown[] = [];
+    // One by one: this host also has to say that it lives meanwhile.
+    for (const tenant of tenants) all.push(await this.#ask((connection) => storeOf(connection, schemaOf(tenant))));
+    return all;
   }
 
   /** Leaves the cluster. The other hosts see it at once, and this one stays connected until `close`. */

@@ -15,9 +15,9 @@ import { expect, onTestFinished } from 'vitest';
 import { type Call, whyNot } from '../../../test/history/grant-history.ts';
 import { requires } from '../../../test/needs.ts';
 import { openCluster } from '../../../test/postgres-cluster.ts';
+import { type Way, wayTo } from '../../../test/postgres-way.ts';
 import { chanceSeed } from '../../../test/seed.ts';
 import { postgresStore } from '../src/index.ts';
-import { type Way, wayTo } from '../test/way.ts';
 
 const FAULTS = Number(process.env['HOB_FAULTS'] ?? 20);
 /** How many uses each grant has. */

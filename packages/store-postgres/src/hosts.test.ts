@@ -2,9 +2,9 @@
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile, urlOf } from '../../../test/postgres-cluster.ts';
+import { wayTo } from '../../../test/postgres-way.ts';
 import { closing, engineOf, linesAfter } from '../../../test/store-suite.ts';
 import { mirrorOf } from '../test/mirror.ts';
-import { wayTo } from '../test/way.ts';
 import { type PostgresStoreOptions, postgresStore, type StoreHosts, storeHosts } from './index.ts';
 
 const test = requires('postgres');

@@ -1,7 +1,7 @@
-/** The thread of `way.ts`: passes data on between two sockets, as the state allows. */
+/** The thread of `postgres-way.ts`: passes data on between two sockets, as the state allows. */
 import { connect, createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { WayState } from './way.ts';
+import type { WayState } from './postgres-way.ts';
 
 const { here, there } = workerData as { readonly here: string; readonly there: string };
 const sockets = new Set<Socket>();

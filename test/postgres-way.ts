@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type Cluster, urlOf } from '../../../test/postgres-cluster.ts';
+import { type Cluster, urlOf } from './postgres-cluster.ts';
 
 /**
  * - `open`: all passes.
@@ -27,7 +27,10 @@ export interface Way {
 export async function wayTo({ socket }: Pick<Cluster, 'socket'>): Promise<Way> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-pg-way-'));
   const [here, there] = [folder, socket].map((each) => join(each, '.s.PGSQL.5432'));
-  const worker = new Worker(new URL('./way-thread.ts', import.meta.url), { workerData: { here, there }, execArgv: [] });
+  const worker = new Worker(new URL('./postgres-way-thread.ts', import.meta.url), {
+    workerData: { here, there },
+    execArgv: [],
+  });
   const said = (): Promise<void> => new Promise((then) => worker.once('message', () => then()));
   await said();
   return {
