@@ -22,10 +22,13 @@ const children = new Set<ChildProcess>();
 async function other(): Promise<ChildProcess> {
   const child = fork(new URL('cluster-host.ts', import.meta.url), [server.url, 'there', join(folder, 'there')]);
   children.add(child);
-  await new Promise((then) => child.once('message', then));
-  const open = new Promise((then) => child.once('message', then));
+  const heard = (text: string): Promise<void> =>
+    new Promise((then) => child.on('message', (said) => said === text && then()));
+  // It may open the tenant before it tells that it has joined.
+  const [joined, opened] = [heard('joined'), heard('opened')];
+  await joined;
   await here.cluster.pin('acme', 'there');
-  await open;
+  await opened;
   return child;
 }
 

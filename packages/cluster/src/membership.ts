@@ -257,11 +257,11 @@ class Membership {
   }
 
   async #connect(): Promise<Connection> {
-    const connection = patient(await this.#powers.connect((text) => this.#heard(text)));
+    const connection = await this.#powers.connect((text) => this.#heard(text));
     try {
       await makeTables(connection);
       await connection.query(`LISTEN ${CHANNEL}`);
-      return connection;
+      return patient(connection);
     } catch (error) {
       await connection.close();
       throw error;

@@ -35,6 +35,9 @@ const TABLES = `
 /** All versions of the tables, oldest first. The version of a program is the number of steps that it knows. */
 export const STEPS: readonly Step[] = [{ sql: TABLES, serves: 1 }];
 
+/** The time limit of a change, and of the wait for another host that makes one, in ms. */
+const LONG_MS = 60_000;
+
 /** Creates the tables, or changes them to the version of this program. Errors: `invalid` (they need a newer one). */
 export async function makeTables(connection: Connection, steps: readonly Step[] = STEPS): Promise<void> {
   // Without the lock in the usual case: a host that is stopped while it has the lock would keep all others out.
@@ -42,11 +45,11 @@ export async function makeTables(connection: Connection, steps: readonly Step[] 
   await connection.query('BEGIN');
   try {
     // Only one host at a time makes or changes them.
-    await connection.query(`SELECT pg_advisory_xact_lock(hashtext('hob cluster'))`);
+    await connection.query(`SELECT pg_advisory_xact_lock(hashtext('hob cluster'))`, [], LONG_MS);
     const from = await versionOf(connection, steps.length);
     if (from === 0) await connection.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
     const left = steps.slice(from);
-    for (const { sql } of left) await connection.query(sql);
+    for (const { sql } of left) await connection.query(sql, [], LONG_MS);
     const last = left.at(-1);
     if (last !== undefined)
       await connection.query('UPDATE cluster SET version = $1::int, tables = $2::int', [last.serves, steps.length]);

@@ -89,6 +89,8 @@ export class Life {
       if (lines.some((line) => line.startsWith('joined '))) joined.resolve();
     });
     this.over = new Promise((then) => this.child.once('close', () => then()));
+    void this.over.then(() => joined.reject(new Error(`${name} has ended before it joined`)));
+    joined.promise.catch(() => {}); // a test may not wait for it
     onTestFinished(async () => {
       await this.kill();
       rmSync(folder, { recursive: true, force: true });
