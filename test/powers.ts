@@ -328,13 +328,17 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:stream', 'node:stream/promises'],
     why: 'hands a request of HTTP to a face, and its response back as a stream',
   },
-  'packages/host/src/door/drivers/listener.ts': {
+  'packages/host/src/door/drivers/host-requests.ts': {
     powers: ['ws'],
-    why: 'the one door: HTTP (of `node-http.ts`) and WebSocket, on loopback, on a Unix socket or with TLS',
+    why: 'the requests to one host, over HTTP (of `node-http.ts`) and WebSocket',
   },
   'packages/host/src/door/drivers/node-http.ts': {
     powers: ['node:http', 'node:https', 'process'],
     why: 'takes HTTP and HTTPS of Node without loading fetch, as an import of them would; nothing else',
+  },
+  'packages/host/src/door/drivers/relay.ts': {
+    powers: ['setTimeout'],
+    why: 'carries a request over a stream to another machine, and cuts a side that does not take its last bytes',
   },
   'packages/host/src/door/drivers/unauthenticated-sockets.ts': {
     powers: ['setImmediate'],

@@ -245,7 +245,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'door-outside-known',
     breaks: 'a face answers callers that it does not know',
-    file: 'packages/host/src/door/drivers/listener.ts',
+    file: 'packages/host/src/door/drivers/host-requests.ts',
     find: 'const caller = await face.know(headersOf(request));',
     replace: "const caller = (await face.know(headersOf(request))) ?? '';",
     tests: door,
@@ -269,7 +269,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'door-outside-proof',
     breaks: 'strangers with something like a proof keep known callers out',
-    file: 'packages/host/src/door/drivers/listener.ts',
+    file: 'packages/host/src/door/drivers/host-requests.ts',
     find: 'if (proofInBody === undefined) {',
     replace: 'if (caller) {',
     tests: door,
@@ -277,7 +277,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'door-outside-body',
     breaks: 'a stranger with something like a proof sends a body of any size',
-    file: 'packages/host/src/door/drivers/listener.ts',
+    file: 'packages/host/src/door/drivers/host-requests.ts',
     find: 'face.answer(given, caller), proofInBody);',
     replace: 'face.answer(given, caller));',
     tests: door,

@@ -22,8 +22,11 @@ import { backup, retainLedger } from '@hob/vat/store';
 import { closeCodes } from '@hob/vat/wire';
 import { countsOf, type RowCounts, rowCounts } from './counts.ts';
 import { ConnectionSlots } from './door/connection-slots.ts';
-import { type DoorHandlers, type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
+import { openHostDoor } from './door/drivers/front.ts';
+import type { DoorHandlers, ObjectRequest } from './door/drivers/host-requests.ts';
+import type { Listener } from './door/drivers/listener.ts';
 import { EntryCodes, pagePeer } from './door/entry-codes.ts';
+import type { FrontPlace } from './door/front-door.ts';
 import { checkFaces, type HttpFaces, httpSession } from './door/http-face.ts';
 import { checkPages, type HttpPages } from './door/http-pages.ts';
 import { callObject, type HttpReply, noCall, noObject } from './door/object-call.ts';
@@ -31,7 +34,7 @@ import { type OpenDoor, OpenDoors } from './door/open-doors.ts';
 import { type FoundPeer, peerOf } from './door/peers.ts';
 import { type EnteredPeer, Presence, type SessionLookup } from './door/presence.ts';
 import { SessionMeters } from './door/session-meters.ts';
-import { placeOf, type ServeOptions } from './door/where.ts';
+import type { ServeOptions } from './door/where.ts';
 import { privateSocket } from './drivers/private-folder.ts';
 import { orderStop, readStopOrder, removeStopOrder } from './drivers/state-dir.ts';
 import { addGranter, granterOn, replaceGranterSecret } from './granters/accounts.ts';
@@ -260,7 +263,7 @@ export class LiveHost implements Host {
     return this.#offers.offerCode(open, options);
   }
 
-  async serve(options?: ServeOptions, faces?: HttpFaces, pages?: HttpPages): Promise<OpenDoor> {
+  async serve(options?: ServeOptions | FrontPlace, faces?: HttpFaces, pages?: HttpPages): Promise<OpenDoor> {
     const served = checkFaces(faces);
     const find: Handlers['find'] = (secret, beside) => this.#find(secret, beside);
     const listener = await this.#listen(options, { find, faces: served, pages: checkPages(pages, served) });
@@ -276,13 +279,16 @@ export class LiveHost implements Host {
     return this.#doors.addUnnoted(await this.#listen({ path }, { find: async () => peer }));
   }
 
-  #listen(at: ServeOptions | undefined, own: Pick<Handlers, 'find' | 'faces' | 'pages'>): Promise<Listener> {
+  #listen(
+    at: ServeOptions | FrontPlace | undefined,
+    own: Pick<Handlers, 'find' | 'faces' | 'pages'>,
+  ): Promise<Listener> {
     const welcome: Handlers['welcome'] = (guest, duplex, dialect) => {
       const { face: bootstrap, meter } = guest;
       const observe = this.#observe === undefined ? {} : { observe: this.#observe };
       this.#presence.welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
     };
-    return listen<EnteredPeer>(placeOf(at), {
+    return openHostDoor<EnteredPeer>(at, {
       ...{ ...own, welcome },
       session: (guest) => httpSession(guest, welcome),
       slot: (guest, end) => this.#slots.take(guest, end),

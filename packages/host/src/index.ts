@@ -1,6 +1,8 @@
 /** The public face of `@hob/host`. */
 
 export type { HostCounts } from './counts.ts';
+export { openFrontDoor } from './door/drivers/front.ts';
+export type { FrontDoor, FrontOptions, FrontPlace, HostElsewhere } from './door/front-door.ts';
 export type { HttpFace, HttpFaces, HttpSession, OutsideFace } from './door/http-face.ts';
 export type { HttpPage, HttpPages } from './door/http-pages.ts';
 export type { BudgetUse } from './door/session-meters.ts';

@@ -9,6 +9,7 @@ import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Sto
 import type { Effects } from '@hob/vat/forwarder';
 import type { WireFault } from '@hob/vat/wire';
 import type { HostCounts } from './counts.ts';
+import type { FrontPlace } from './door/front-door.ts';
 import type { HttpFaces } from './door/http-face.ts';
 import type { HttpPages } from './door/http-pages.ts';
 import type { ServeOptions } from './door/where.ts';
@@ -197,13 +198,13 @@ export interface Host extends AsyncDisposable {
    */
   offerCode(open: () => Promise<Guests>, options?: { readonly as?: string }): Promise<void>;
   /**
-   * Serves CapTP over WebSocket: on loopback, on a Unix socket (`path`), or with TLS (`host`, `tls`). The state
-   * notes the address, so that the command line finds the host. `faces` are other protocols over HTTP, by their paths.
-   * `pages` are texts that everybody who reaches the door may read, such as the code of a console; on loopback they are
-   * served on `[::1]` too. Errors: `invalid`, `unavailable`.
+   * Serves CapTP over WebSocket: on loopback, on a Unix socket (`path`), with TLS (`host`, `tls`), or under a `name` at a
+   * `front` door, which serves other hosts too. The state notes the address, so that the command line finds the host.
+   * `faces` are other protocols over HTTP, by their paths. `pages` are texts that everybody who reaches the door may
+   * read, such as the code of a console; on loopback they are served on `[::1]` too. Errors: `invalid`, `unavailable`.
    */
   serve(
-    options?: ServeOptions,
+    options?: ServeOptions | FrontPlace,
     faces?: HttpFaces,
     pages?: HttpPages,
   ): Promise<{ readonly url: string; close(): Promise<void> }>;

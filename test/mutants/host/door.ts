@@ -38,9 +38,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'door-fence',
     breaks: 'an error at the door, about one connection, ends the host',
-    file: 'packages/host/src/door/drivers/listener.ts',
-    find: '      body()?.catch(faulty);',
-    replace: '      void body();',
+    file: 'packages/host/src/door/drivers/host-requests.ts',
+    find: '    body()?.catch(faulty);',
+    replace: '    void body();',
     tests: ['packages/host/src/door/drivers/listener.test.ts'],
   },
   {
@@ -246,7 +246,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'pages-name',
     breaks: 'a page is served to a web page that bound its own name to this machine',
-    file: 'packages/host/src/door/drivers/listener.ts',
+    file: 'packages/host/src/door/drivers/host-requests.ts',
     find: 'if (misplaced !== undefined) return sendReply(response, 403, forbidden(misplaced).body);',
     replace: '',
     tests: ['packages/host/src/door/pages.test.ts'],
@@ -255,7 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'pages-beside',
     breaks: 'another program listens at the other address of localhost, and passes for the host',
     file: 'packages/host/src/door/drivers/listener.ts',
-    find: 'if (besideHost === undefined || (this.#handlers.pages?.size ?? 0) === 0) return;',
+    find: 'if (besideHost === undefined || !this.#handlers.pages) return;',
     replace: 'return;',
     tests: ['packages/host/src/door/pages.test.ts'],
   },

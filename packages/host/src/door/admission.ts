@@ -31,10 +31,13 @@ export const storeFailed =
 
 const offeredSecret = 'hob.secret.';
 
-/** `names` are those of this listener. `find` looks a secret up. */
+/**
+ * `names` are those of this listener, and undefined if another front door has checked `Host` and `Origin` already. `find`
+ * looks a secret up.
+ */
 export async function admit<Who>(
   knock: UpgradeHeaders,
-  names: HostNames,
+  names: HostNames | undefined,
   find: (secret: string) => Promise<Who | undefined>,
 ): Promise<Admission<Who>> {
   const misplaced = wrongOrigin(knock, names);
@@ -67,8 +70,10 @@ export const chosenDialect = (offered: readonly string[]): Dialect | undefined =
 /** Why a request with this `Host` or `Origin` is refused. Undefined if it is not. */
 export function wrongOrigin(
   { host, origin }: Pick<UpgradeHeaders, 'host' | 'origin'>,
-  { authorities, origins }: HostNames,
+  names: HostNames | undefined,
 ): string | undefined {
+  if (names === undefined) return undefined;
+  const { authorities, origins } = names;
   if (host === undefined || !authorities.includes(host.toLowerCase()))
     return 'this host has another name: use the address that it printed';
   if (origin !== undefined && !origins.includes(origin)) return 'web pages of other origins may not enter';

@@ -61,10 +61,12 @@ export class Entrance<T extends object> {
   }
 }
 
+/** A host at a door for several hosts has its name behind the address of the door. */
+const ADDRESS = /^(?:ws\+unix:\/[^:]+:\/(?:[a-z][a-z0-9_]{0,39})?|wss?:\/\/[^/?#]+(?:\/[a-z][a-z0-9_]{0,39})?\/?)$/;
+
 function besideOf(url: string): string {
-  const wrong = new CapError('invalid', 'the address is ws://HOST:PORT, wss://HOST:PORT or ws+unix:/PATH:/, as the host printed it'); // biome-ignore format: one line
-  if (/^ws\+unix:\/[^:]+:\/$/.test(url)) return `${url.slice(0, -1)}${BESIDE}`;
-  if (!/^wss?:\/\/[^/?#]+\/?$/.test(url)) throw wrong;
+  const wrong = new CapError('invalid', 'the address is ws://HOST:PORT, wss://HOST:PORT or ws+unix:/PATH:/, and its name at a door for several hosts, as the host printed it'); // biome-ignore format: one line
+  if (!ADDRESS.test(url)) throw wrong;
   return `${url.replace(/\/$/, '')}${BESIDE}`;
 }
 

@@ -1,31 +1,21 @@
 /**
- * One place where a host listens: WebSockets, object calls, and other protocols at paths of their own.
+ * One place where this process listens, for one host or for several.
  *
- * Promise: without TLS it is on loopback or a Unix socket only. A request that is neither a WebSocket with a
- * known secret, nor an object call, nor for a face, gets a short HTTP reply and nothing else. Unknown
- * clients, sessions and granters have separate limits, so none keeps another out. Closing ends every socket
- * and frees the port.
+ * Promise: without TLS it is on loopback or a Unix socket only. Strangers have limits of their own, so they keep no known
+ * caller out. Closing ends every socket and frees the port. Another class decides what each request gets.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex as Stream } from 'node:stream';
-import { CapError, type Dialect, type Duplex, fromWebSocket } from '@hob/vat';
-import { largestFrame } from '@hob/vat/wire';
-import { WebSocketServer } from 'ws';
-import { admit, chosenDialect, secretOf, wrongOrigin } from '../admission.ts';
-import type { SlotResult } from '../connection-slots.ts';
-import type { HttpFace, HttpSession, OutsideFace } from '../http-face.ts';
-import { type HttpPage, PAGE_HEADERS } from '../http-pages.ts';
-import { type HttpReply, type ObjectCall, parseCall, storeFails, unknownSecret } from '../object-call.ts';
+import { CapError } from '@hob/vat';
 import type { HostNames, ListenPlace } from '../where.ts';
-import { callFace, headersOf } from './face-call.ts';
+import { type Arrival, type DoorHandlers, fenced, HostRequests } from './host-requests.ts';
 import { http, https } from './node-http.ts';
-import { OutsideCallers } from './outside-callers.ts';
-import { forbidden, noSlot, onlyRead, sendReply, tooMany } from './replies.ts';
 import { limitHandshakes } from './tls-handshakes.ts';
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts';
 import { listenOn, type SocketFile } from './unix-socket.ts';
 
+/** A door of one host. */
 export interface Listener {
   readonly url: string;
   /** Values of `Origin`: of its own pages. */
@@ -37,100 +27,115 @@ export interface Listener {
 const requestMs = 5000;
 const checkIntervalMs = 1000;
 
-/** A request about an object. `who` is undefined for an unknown secret, `call` where the body is no call. */
-export interface ObjectRequest<Who> {
-  readonly who: Who | undefined;
-  readonly url: string;
-  readonly call: ObjectCall | undefined;
-  /** Fires when the caller hangs up. */
-  readonly gone: AbortSignal;
-  readonly post: boolean;
-}
-
-/** The functions that the host gives to the listener. */
-export interface DoorHandlers<Who> {
-  /** `beside`: the connection leaves the others of its session open. */
-  find(secret: string, beside?: boolean): Promise<Who | undefined>;
-  /** Takes a slot for a socket. `end` closes the socket. */
-  slot(who: Who, end: () => void): SlotResult;
-  /** Takes a slot for an HTTP call. */
-  slotForCall(who: Who, gone: AbortSignal): Promise<SlotResult>;
-  welcome(who: Who, duplex: Duplex, dialect: Dialect): void;
-  callObject(request: ObjectRequest<Who>): Promise<HttpReply>;
-  /** Other protocols, by their paths. */
-  readonly faces?: ReadonlyMap<string, HttpFace | OutsideFace>;
-  /** Texts that everybody may read, by their paths. */
-  readonly pages?: ReadonlyMap<string, HttpPage>;
-  /** The session of a caller, for a face. Undefined if the caller is none. */
-  session?(who: Who): HttpSession | undefined;
+/** Decides what the requests of a listener get. */
+export interface ListenerHandlers {
+  requested(request: IncomingMessage, response: ServerResponse, arrival: Arrival): void;
+  upgraded(request: IncomingMessage, stream: Stream, head: Buffer, arrival: Arrival): void;
+  /** Ends what it has under way. */
+  close(): void;
   /** Logs an error of ours. Nobody outside sees it. */
   fault(error: unknown): void;
+  /** It may serve pages. */
+  readonly pages: boolean;
 }
 
-/** Listens at a place. Errors: `unavailable` (the port is taken), `invalid` (certificate or key). */
-export function listen<Who>(place: ListenPlace, handlers: DoorHandlers<Who>): Promise<Listener> {
-  return new Door(place, handlers).listen();
+/** Listens at a place for one host. Errors: `unavailable` (the port is taken), `invalid` (certificate or key). */
+export async function listen<Who>(place: ListenPlace, handlers: DoorHandlers<Who>): Promise<Listener> {
+  const requests = new HostRequests(handlers);
+  const listening = new ListeningPlace(place, {
+    requested: (request, response, arrival) => requests.requested(request, response, arrival),
+    upgraded: (request, stream, head, arrival) => requests.upgraded(request, stream, head, arrival),
+    close: () => requests.close(),
+    fault: handlers.fault,
+    pages: (handlers.pages?.size ?? 0) > 0,
+  });
+  await listening.listen();
+  return { url: listening.url, origins: () => listening.names.origins, close: () => listening.close() };
 }
 
-class Door<Who> {
+export class ListeningPlace {
   readonly #place: ListenPlace;
-  readonly #handlers: DoorHandlers<Who>;
+  readonly #handlers: ListenerHandlers;
   readonly #unauthenticated = new UnauthenticatedSockets();
+  /** Callers at doors of other machines. They take no place of a caller at this one. */
+  readonly #away = new UnauthenticatedSockets();
+  readonly #taken = new WeakSet<Stream>();
   readonly #server: Server;
   #beside: Server | undefined;
-  readonly #outside = new OutsideCallers();
-  readonly #sockets: WebSocketServer;
   readonly #endHandshakes: () => void = () => {};
   #file: SocketFile | undefined;
-  #closed = false;
 
-  constructor(place: ListenPlace, handlers: DoorHandlers<Who>) {
+  constructor(place: ListenPlace, handlers: ListenerHandlers) {
     this.#place = place;
     this.#handlers = handlers;
-    this.#sockets = new WebSocketServer({
-      noServer: true,
-      maxPayload: largestFrame,
-      perMessageDeflate: false,
-      // Frames of all connections take turns. Otherwise a connection that floods is read to its end first.
-      allowSynchronousEvents: false,
-      // `ws` sends the chosen subprotocol back, so it must not be the one that carries the secret.
-      handleProtocols: (offered) => chosenDialect([...offered]) ?? false,
-    });
     this.#server = this.#newServer();
     if (place.tls !== undefined) this.#endHandshakes = limitHandshakes(this.#server);
   }
 
   #newServer(): Server {
-    const { tls } = this.#place;
-    const server = serverFor(tls, (request, response) =>
-      this.#fenced(response, () => this.#requested(request, response)),
+    const { requested, upgraded, fault } = this.#handlers;
+    const server = serverFor(this.#place.tls, (request, response) =>
+      fenced(response, fault, () => void requested(request, response, this.#arrived(request, response))),
     );
-    // With TLS this is after the handshake, which has a time limit of its own.
-    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) =>
-      this.#fenced(socket, () => this.#unauthenticated.opened(socket)),
+    server.on(this.#opens, (socket: Socket) =>
+      fenced(socket, fault, () => void this.#strangers(socket).opened(socket)),
     );
     server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
       stream.on('error', () => {});
-      this.#fenced(stream, () => this.#upgraded(request, stream, head));
+      fenced(stream, fault, () => void upgraded(request, stream, head, this.#arrived(request)));
     });
     return server;
   }
 
-  async listen(): Promise<Listener> {
+  /** With TLS a connection is open after its handshake, which has a time limit of its own. */
+  get #opens(): 'connection' | 'secureConnection' {
+    return this.#place.tls === undefined ? 'connection' : 'secureConnection';
+  }
+
+  #strangers(socket: Stream): UnauthenticatedSockets {
+    return this.#taken.has(socket) ? this.#away : this.#unauthenticated;
+  }
+
+  #arrived(request: IncomingMessage, response?: ServerResponse): Arrival {
+    const { socket } = request;
+    const strangers = this.#strangers(socket);
+    strangers.requestArrived(socket);
+    const taken = this.#taken.has(socket);
+    return {
+      names: taken ? undefined : this.names,
+      known: () => {
+        strangers.remove(socket);
+        // The door that the caller came to learns that it is no stranger. An upgrade says so by itself.
+        if (taken) response?.writeProcessing();
+      },
+    };
+  }
+
+  /** Errors: `unavailable`. */
+  async listen(): Promise<void> {
     const { at } = this.#place;
     if ('path' in at) this.#file = await listenOn(this.#server, at.path);
     else await this.#listenAt(at);
-    return { url: this.#place.url(this.#port), origins: () => this.#names.origins, close: () => this.#close() };
   }
 
-  /** With pages, it is the only program at both addresses of `localhost`: a browser may take either. */
+  /**
+   * Serves a connection that came by another door, which has checked `Host` and `Origin` of its request. Time limits are
+   * as for any other connection.
+   */
+  take(stream: Stream): void {
+    this.#taken.add(stream);
+    stream.on('error', () => {});
+    this.#server.emit(this.#opens, stream);
+  }
+
+  /** With pages it is the only program at both addresses of `localhost`: a browser may take either. */
   async #listenAt(at: { readonly host: string; readonly port: number }): Promise<void> {
     const { besideHost } = this.#place;
     for (let tries = 1; ; tries += 1) {
       await listening(this.#server, at.port, at.host).catch((error) => {
         throw listenError(error, at);
       });
-      if (besideHost === undefined || (this.#handlers.pages?.size ?? 0) === 0) return;
+      if (besideHost === undefined || !this.#handlers.pages) return;
       const beside = this.#newServer();
       try {
         await listening(beside, this.#port, besideHost);
@@ -153,15 +158,18 @@ class Door<Who> {
     return typeof address === 'object' ? ((address as AddressInfo | null)?.port ?? 0) : 0;
   }
 
-  get #names(): HostNames {
+  get url(): string {
+    return this.#place.url(this.#port);
+  }
+
+  /** The names that requests have to use here. */
+  get names(): HostNames {
     return this.#place.names(this.#port);
   }
 
-  #close(): Promise<void> {
+  close(): Promise<void> {
     return new Promise((done) => {
-      this.#closed = true;
-      for (const socket of this.#sockets.clients) socket.terminate();
-      this.#sockets.close();
+      this.#handlers.close();
       const closeMain = (): void => void this.#server.close(() => done());
       const beside = this.#beside;
       const close = (): void => void (beside === undefined ? closeMain() : beside.close(closeMain));
@@ -172,150 +180,6 @@ class Door<Who> {
       this.#endHandshakes();
     });
   }
-
-  /** Runs what a socket brings about. An error of ours ends that socket, and not the process. */
-  #fenced(socket: { destroy(): unknown }, body: () => void | Promise<void>): void {
-    const faulty = (error: unknown): void => {
-      this.#handlers.fault(error);
-      socket.destroy();
-    };
-    try {
-      body()?.catch(faulty);
-    } catch (error) {
-      faulty(error);
-    }
-  }
-
-  #requested(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
-    this.#unauthenticated.requestArrived(request.socket);
-    response.sendDate = false;
-    const page = this.#handlers.pages?.get(request.url ?? '');
-    if (page !== undefined) return void this.#pageAsked(request, response, page);
-    const face = this.#handlers.faces?.get(request.url ?? '');
-    if (face === undefined && !isObject.test(request.url ?? '')) {
-      response
-        .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
-        .end('Hob speaks CapTP over WebSocket.\n');
-      return undefined;
-    }
-    const { host, origin } = request.headers;
-    const misplaced = wrongOrigin({ host, origin }, this.#names);
-    const reply: Promise<HttpReply | undefined> =
-      misplaced !== undefined
-        ? Promise.resolve(forbidden(misplaced))
-        : face === undefined
-          ? this.#objectCalled(request, response)
-          : typeof face === 'function'
-            ? this.#faceCalled(request, response, face)
-            : this.#outsideCalled(request, response, face);
-    return reply
-      .catch(() => storeFails)
-      .then((answer) => {
-        if (answer !== undefined) sendReply(response, answer.status, answer.body);
-      });
-  }
-
-  #pageAsked(request: IncomingMessage, response: ServerResponse, { type, body }: HttpPage): void {
-    const { host, origin } = request.headers;
-    const misplaced = wrongOrigin({ host, origin }, this.#names);
-    if (misplaced !== undefined) return sendReply(response, 403, forbidden(misplaced).body);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return sendReply(response, 405, onlyRead);
-    response
-      .writeHead(200, { ...PAGE_HEADERS, 'content-type': type, 'content-length': body.length, connection: 'close' })
-      .end(request.method === 'HEAD' ? undefined : body);
-  }
-
-  /** Returns a refusal, or undefined if the face has answered. */
-  async #faceCalled(
-    request: IncomingMessage,
-    response: ServerResponse,
-    face: HttpFace,
-  ): Promise<HttpReply | undefined> {
-    const { find, slotForCall, session: sessionOf } = this.#handlers;
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const secret = secretOf({ authorization: request.headers.authorization, protocols: [] });
-    const who = secret === undefined ? undefined : await find(secret, true);
-    const session = who === undefined ? undefined : sessionOf?.(who);
-    if (who === undefined || session === undefined) return unknownSecret;
-    this.#unauthenticated.remove(request.socket);
-    const slot = await slotForCall(who, gone.signal);
-    if (!slot.ok) return noSlot(slot);
-    releasedWith(response, slot.release);
-    return await callFace({ request, response, gone: gone.signal, fault: this.#handlers.fault }, (given) => face(given, session)); // biome-ignore format: one line
-  }
-
-  /** Returns a refusal, or undefined if the face has answered. */
-  async #outsideCalled(
-    request: IncomingMessage,
-    response: ServerResponse,
-    face: OutsideFace,
-  ): Promise<HttpReply | undefined> {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const caller = await face.know(headersOf(request));
-    if (caller === undefined) return unknownSecret;
-    const { proofInBody } = face;
-    // A caller whose proof is in the body is a stranger until its answer: it takes no place of a known one.
-    if (proofInBody === undefined) {
-      this.#unauthenticated.remove(request.socket);
-      const release = this.#outside.take(request.url ?? '', caller);
-      if (release === undefined) return tooMany;
-      releasedWith(response, release);
-    }
-    return await callFace({ request, response, gone: gone.signal, fault: this.#handlers.fault }, (given) => face.answer(given, caller), proofInBody); // biome-ignore format: one line
-  }
-
-  async #objectCalled(request: IncomingMessage, response: ServerResponse): Promise<HttpReply> {
-    const { find, slotForCall, callObject } = this.#handlers;
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const post = request.method === 'POST';
-    const secret = secretOf({ authorization: request.headers.authorization, protocols: [] });
-    // Before the body is read: only a caller with a known secret has a slot to wait in.
-    const who = secret === undefined ? undefined : await find(secret);
-    if (who === undefined)
-      return post ? unknownSecret : callObject({ who: undefined, url: '', call: undefined, gone: gone.signal, post });
-    this.#unauthenticated.remove(request.socket);
-    const slot = await slotForCall(who, gone.signal);
-    if (!slot.ok) return noSlot(slot);
-    releasedWith(response, slot.release);
-    // The whole body is read before the object is looked up. An error in a call then says nothing about its
-    // object.
-    const body = post ? await bodyOf(request) : undefined;
-    const call = body === undefined ? undefined : parseCall(body);
-    return callObject({ who, url: request.url ?? '', call, gone: gone.signal, post });
-  }
-
-  async #upgraded(request: IncomingMessage, stream: Stream, head: Buffer): Promise<void> {
-    const { find, slot: takeSlot, welcome } = this.#handlers;
-    this.#unauthenticated.requestArrived(request.socket);
-    const { host, origin, authorization } = request.headers;
-    const protocols = (request.headers['sec-websocket-protocol'] ?? '')
-      .split(',')
-      .map((protocol) => protocol.trim())
-      .filter((protocol) => protocol !== '');
-    const beside = request.url === BESIDE;
-    const knock = { host, origin, authorization, protocols };
-    const admission = await admit(knock, this.#names, (secret) => find(secret, beside));
-    if (this.#closed) return void stream.destroy();
-    if (!admission.ok) return refuse(stream, admission.status, admission.reason);
-    if (stream.destroyed) return;
-    const slot = takeSlot(admission.who, () => stream.destroy());
-    if (!slot.ok) return refuse(stream, slot.status, slot.reason);
-    stream.once('close', slot.release);
-    this.#unauthenticated.remove(request.socket);
-    (stream as Socket).setNoDelay?.(true);
-    this.#sockets.handleUpgrade(request, stream, head, (socket) =>
-      welcome(admission.who, fromWebSocket(socket), admission.dialect),
-    );
-  }
-}
-
-/** Gives a slot back when its response is over. */
-function releasedWith(response: ServerResponse, release: () => void): void {
-  if (response.destroyed) release();
-  else response.once('close', release);
 }
 
 function listening(server: Server, port: number, host: string): Promise<void> {
@@ -356,32 +220,5 @@ function listenError({ code }: NodeJS.ErrnoException, { host, port }: { host: st
       : host === '127.0.0.1'
         ? 'the host cannot listen on 127.0.0.1: check that this machine has a loopback interface'
         : 'the host cannot listen on this address: check that this machine has it',
-  );
-}
-
-const isObject = /^\/object\//;
-/** The path of a socket that leaves the other connections of its session open (`docs/wire.md`). */
-const BESIDE = '/beside';
-/** The largest HTTP call. Larger calls go over CapTP. */
-const largestCall = 256 << 10;
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of request) {
-    bytes += (part as Buffer).length;
-    if (bytes > largestCall) return '';
-    parts.push(part as Buffer);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-function refuse(stream: Stream, status: number, reason: string): void {
-  // Destroyed, and not only ended: a peer that keeps its half open would hold the descriptor, and HTTP's
-  // time limits end with the upgrade.
-  stream.once('finish', () => stream.destroy());
-  const body = `${reason}\n`;
-  stream.end(
-    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

@@ -1,7 +1,9 @@
 /** What a door says to a request that it does not serve. */
 import type { ServerResponse } from 'node:http';
+import type { Duplex as Stream } from 'node:stream';
 import type { SlotResult } from '../connection-slots.ts';
 import type { HttpReply } from '../object-call.ts';
+import { http } from './node-http.ts';
 
 type Refusal = Exclude<SlotResult, { readonly ok: true }>;
 
@@ -41,3 +43,26 @@ export const tooMany: HttpReply = {
   status: 429,
   body: JSON.stringify({ code: 'limit', message: 'too many requests of yours are under way: wait for an answer' }),
 };
+
+/** For a caller whose host is on another machine. */
+export const unreachableText = 'the machine that serves this host cannot be reached now: try again';
+export const tooManyRelaysText =
+  'this machine relays as many connections as it may: try again, or connect to another machine';
+const unavailable = (message: string): string => JSON.stringify({ code: 'unavailable', message });
+export const unreachable: string = unavailable(unreachableText);
+export const tooManyRelays: string = unavailable(tooManyRelaysText);
+
+export function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${text}\n`);
+}
+
+/** Refuses a WebSocket, and ends its connection. */
+export function refuse(stream: Stream, status: number, reason: string): void {
+  // Destroyed, and not only ended: a peer that keeps its half open would hold the descriptor, and HTTP's
+  // time limits end with the upgrade.
+  stream.once('finish', () => stream.destroy());
+  const body = `${reason}\n`;
+  stream.end(
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
