@@ -10,6 +10,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   console: () => import('./console.ts'),
   door: () => import('./door.ts'),
   durable: () => import('./durable.ts'),
+  front: () => import('./front.ts'),
   firewall: () => import('./firewall.ts'),
   growth: () => import('./growth.ts'),
   guest: () => import('./guest.ts'),

@@ -35,6 +35,19 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['performance', 'setTimeout'],
     why: 'the thread of a cluster, which says that its host lives, and looks at the rows',
   },
+  'packages/cluster/src/link/drivers/dial.ts': {
+    powers: ['node:net', 'node:tls', 'setTimeout'],
+    why: 'opens streams to the other machines, and gives up when one does not answer',
+  },
+  'packages/cluster/src/link/drivers/greeting.ts': {
+    powers: ['setTimeout'],
+    why: 'the time in which the other side of a link says its first bytes',
+  },
+  'packages/cluster/src/link/drivers/link.ts': {
+    powers: ['node:net', 'node:tls'],
+    why: 'listens for the other machines of the cluster',
+  },
+  'packages/cluster/src/link/drivers/pins.ts': { powers: ['node:crypto'], why: 'reads the certificates of the other machines' }, // biome-ignore format: one line
   'packages/cluster/src/drivers/thread-place.ts': {
     powers: ['import.meta'],
     why: 'where the module of that thread lies',

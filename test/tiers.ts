@@ -168,6 +168,7 @@ export const slowFiles: readonly string[] = [
   'packages/cli/src/verbs/host/recipe.test.ts',
   'packages/cli/src/verbs/import.test.ts',
   'packages/cli/src/verbs/manifest/manifest.test.ts',
+  'packages/cluster/src/link/{link,relay}.test.ts',
   'packages/guest/src/guests.test.ts',
   'packages/guest/src/render-types.test.ts',
   'packages/host/src/directory-shares.test.ts',

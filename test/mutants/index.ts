@@ -14,6 +14,7 @@ import { MUTANTS as firewallServed } from './firewall-served.ts';
 import { MUTANTS as guest } from './guest.ts';
 import { MUTANTS as host } from './host/index.ts';
 import { MUTANTS as imports } from './import.ts';
+import { MUTANTS as link } from './link.ts';
 import { MUTANTS as manifest } from './manifest.ts';
 import { MUTANTS as mcp } from './mcp.ts';
 import { MUTANTS as mcpServers } from './mcp-servers.ts';
@@ -50,6 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...consolePage,
   ...storePostgres,
   ...cluster,
+  ...link,
   ...a2a,
   ...recipes,
 ];

@@ -1,4 +1,7 @@
 /** `@hob/cluster`: several machines serve the tenants of one database. */
+export { openLink } from './link/drivers/link.ts';
+export type { Link, LinkOptions, LinkPeer, LinkPins } from './link/types.ts';
+export { waysOf } from './link/ways.ts';
 export { openCluster } from './open-cluster.ts';
 export type {
   Cluster,

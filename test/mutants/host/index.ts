@@ -2,6 +2,7 @@
 import type { Mutant } from '../mutant.ts';
 import { MUTANTS as door } from './door.ts';
 import { MUTANTS as drivers } from './drivers.ts';
+import { MUTANTS as front } from './front.ts';
 import { MUTANTS as granters } from './granters.ts';
 import { MUTANTS as passkeys } from './passkeys.ts';
 import { MUTANTS as powerbox } from './powerbox.ts';
@@ -22,6 +23,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...sessions,
   ...granters,
   ...door,
+  ...front,
   ...top,
   ...programs,
 ];

@@ -29,8 +29,8 @@ export interface FrontDoor {
   readonly url: string;
   /**
    * Serves a connection that came by the front door of another machine. That door has checked `Host` and `Origin`, so
-   * pass only streams of machines that you trust. A host that is not in this process is unknown here: nothing is relayed
-   * twice.
+   * pass only streams of machines that you trust. A host that is not in this process is `unavailable` here, and the
+   * caller tries again: nothing is relayed twice.
    */
   take(stream: Duplex): void;
   /** Ends all connections, those of its hosts and those that it relays, and frees the address. The hosts go on. */

@@ -22,13 +22,17 @@ import { placeOf, type ServeOptions } from '../where.ts';
 import { type Arrival, type DoorHandlers, fenced, HostRequests } from './host-requests.ts';
 import { type Listener, type ListenerHandlers, ListeningPlace, listen } from './listener.ts';
 import { relayRequest, relayUpgrade } from './relay.ts';
-import { forbidden, refuse, sendReply, sendText, tooManyRelays, tooManyRelaysText } from './replies.ts';
-
-/**
- * Connections to other machines at once. Strangers have at most 512 of them (`unauthenticated-sockets.ts`), and the
- * sessions of one host at most 256 (`connection-slots.ts`), so one host that is flooded keeps no other out.
- */
-const maxRelays = 2048;
+import { RelayPlaces } from './relay-places.ts';
+import {
+  forbidden,
+  refuse,
+  sendReply,
+  sendText,
+  tooManyRelays,
+  tooManyRelaysText,
+  unreachable,
+  unreachableText,
+} from './replies.ts';
 
 /** Listens for several hosts of this process. Errors: `invalid`, `unavailable`. */
 export async function openFrontDoor(at?: ServeOptions, options: FrontOptions = {}): Promise<FrontDoor> {
@@ -55,8 +59,7 @@ class Front implements FrontDoor {
   readonly #fault: (error: unknown) => void;
   readonly #listening: ListeningPlace;
   readonly #hosts = new Map<string, Requests>();
-  /** The sockets of callers whose request is relayed. */
-  readonly #relays = new Set<Stream>();
+  readonly #relays = new RelayPlaces();
   #closed = false;
 
   constructor(at: ServeOptions | undefined, { elsewhere, fault }: FrontOptions) {
@@ -92,7 +95,7 @@ class Front implements FrontDoor {
     this.#closed = true;
     for (const host of this.#hosts.values()) host.close();
     this.#hosts.clear();
-    for (const socket of this.#relays) socket.destroy();
+    this.#relays.close();
   }
 
   /** Adds a host. Errors: `invalid` (the name is taken), `unavailable` (the door is closed). */
@@ -118,8 +121,8 @@ class Front implements FrontDoor {
     if (misplaced !== undefined) return sendReply(response, 403, forbidden(misplaced).body);
     const { host, there } = this.#find(request, arrival);
     if (host !== undefined) return host.requested(request, response, arrival);
-    if (there === undefined) return sendText(response, 404, notFound);
-    if (!this.#mayRelay(request.socket)) return sendReply(response, 503, tooManyRelays);
+    if (there === undefined) return arrival.names === undefined ? sendReply(response, 503, unreachable) : sendText(response, 404, notFound); // biome-ignore format: one line
+    if (!this.#relays.take(request.socket)) return sendReply(response, 503, tooManyRelays);
     fenced(response, this.#fault, () =>
       relayRequest(request, response, { there, known: () => arrival.known(), fault: this.#fault }),
     );
@@ -130,8 +133,8 @@ class Front implements FrontDoor {
     if (misplaced !== undefined) return refuse(stream, 403, misplaced);
     const { host, there } = this.#find(request, arrival);
     if (host !== undefined) return host.upgraded(request, stream, head, arrival);
-    if (there === undefined) return refuse(stream, 404, notFound);
-    if (!this.#mayRelay(stream)) return refuse(stream, 503, tooManyRelaysText);
+    if (there === undefined) return arrival.names === undefined ? refuse(stream, 503, unreachableText) : refuse(stream, 404, notFound); // biome-ignore format: one line
+    if (!this.#relays.take(stream)) return refuse(stream, 503, tooManyRelaysText);
     fenced(stream, this.#fault, () =>
       relayUpgrade(request, stream, head, { there, known: () => arrival.known(), fault: this.#fault }),
     );
@@ -149,22 +152,8 @@ class Front implements FrontDoor {
       request.url = path.rest;
       return { host };
     }
-    // Without names, another front door has sent it here. Its list of places is old: it learns of the new one.
+    // Without names, another front door has sent it here, which may not know yet where the host is now.
     return { there: names === undefined ? undefined : this.#elsewhere(path.name) };
-  }
-
-  /** Takes a place for a relay, until the socket of its caller closes. */
-  #mayRelay(socket: Stream): boolean {
-    // One request of a socket at a time. Otherwise a stranger opens any number of relays with one socket. Each answer
-    // ends its connection, so no honest caller sends a second request.
-    if (this.#relays.has(socket)) {
-      socket.destroy();
-      return false;
-    }
-    if (this.#relays.size >= maxRelays) return false;
-    this.#relays.add(socket);
-    socket.once('close', () => this.#relays.delete(socket));
-    return true;
   }
 }
 

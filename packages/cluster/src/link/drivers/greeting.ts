@@ -1,0 +1,35 @@
+/**
+ * The first bytes of both sides of a link: its version.
+ *
+ * A web page can make a browser send a request to any port of its machine. A front door trusts what comes over the link,
+ * so a link takes nothing from a program that does not say these bytes first. No request of HTTP begins with them.
+ */
+import type { Socket } from 'node:net';
+import { CapError } from '@hob/vat';
+
+const GREETING = Buffer.from('hob-link 1\n');
+/** The time of the other side to say it. */
+const greetingMs = 5000;
+
+export const greet = (socket: Socket): boolean => socket.write(GREETING);
+
+/** Resolves when the other side has said it. Errors: `unavailable`. */
+export function greeted(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const over = (said: boolean): void => {
+      clearTimeout(timer);
+      socket.off('readable', look).off('end', silent).off('close', silent);
+      if (said) resolve();
+      else reject(new CapError('unavailable', 'the other side of the link does not speak this version of it'));
+    };
+    const silent = (): void => over(false);
+    const look = (): void => {
+      const said: Buffer | null = socket.read(GREETING.length);
+      // At the end of a stream, fewer bytes are read than were asked for.
+      if (said !== null) over(said.equals(GREETING));
+    };
+    const timer = setTimeout(silent, greetingMs);
+    socket.on('readable', look).on('end', silent).on('close', silent);
+    if (socket.destroyed) silent();
+  });
+}
