@@ -333,3 +333,17 @@ test('a host that was closed under an open page is said to be gone, and nothing 
   await page.getByRole('alert').getByText('hob console').waitFor();
   expect(await page.locator('main').getAttribute('inert')).not.toBe(null);
 });
+
+test('the page of a host at a door for several hosts loads its parts there, and enters this host', async () => {
+  const at = await consoleScene({ name: 'acme' });
+  expect(at.at).toMatch(/^http:\/\/localhost:\d+\/acme$/);
+  const { page, errors } = await openPage(await at.link());
+  await page.getByText('Nothing waits for an answer.').first().waitFor();
+  const asking = at.request({ terms: { uses: 5, for: 600_000 } });
+  await page
+    .locator('article.card')
+    .getByRole('button', { name: /^Approve/ })
+    .click();
+  await asking;
+  expect(errors).toEqual([]);
+});

@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
 import {
+  type FrontPlace,
   type Granter,
   type Host,
   type HostOptions,
   type NewSession,
+  openFrontDoor,
   openHost,
   type Request,
+  type ServeOptions,
   type SessionFace,
 } from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
@@ -44,12 +47,17 @@ export interface ConsoleScene {
   refuse(request: Request): Promise<void>;
 }
 
-/** The first of `others` is a granter of the session, too. The rest are granters of none. */
+/**
+ * The first of `others` is a granter of the session, too. The rest are granters of none. With `name` the host is at a door
+ * for several hosts, under this name.
+ */
 export async function consoleScene({
   others = [],
   suggest,
+  name: named,
 }: {
   readonly others?: readonly string[];
+  readonly name?: string;
   readonly suggest?: HostOptions['suggest'];
 } = {}): Promise<ConsoleScene> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-console-'));
@@ -61,12 +69,15 @@ export async function consoleScene({
   const session = await host.openSession({ name: 'work', granters: ['owner', ...others.slice(0, 1)] });
   const dir = await openFsCap(root);
   await host.offer('notes', dir, { reads: ['readText', 'read', 'list', 'stat', 'entries'] });
-  const { url } = await host.serve({}, {}, consolePages());
+  const front = named === undefined ? undefined : await openFrontDoor();
+  const place: ServeOptions | FrontPlace = front === undefined || named === undefined ? {} : { front, name: named };
+  const { url } = await host.serve(place, {}, consolePages());
   const agent = await connect<SessionFace>(url, { secret: session.secret });
   onTestFinished(async () => {
     agent.close();
     await agent.closed;
     await host.close();
+    await front?.close();
     await dir.close();
     rmSync(folder, { recursive: true, force: true });
   });
