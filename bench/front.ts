@@ -58,11 +58,25 @@ const entering = (url: string): Side => async (n) => {
 }; // biome-ignore format: one line
 
 const cases: readonly Case[] = [
-  { name: 'a call alone, at its own front door (peer: a door of one host)', n: 200, ours: alone(front), peer: alone(plain), goal }, // biome-ignore format: one line
-  { name: 'a call alone, relayed over TLS by another process', n: 200, ours: alone(relay), peer: alone(plain), goal },
-  { name: 'a call of 500 at once, at its own front door', n: 2000, ours: together(front), peer: together(plain), goal },
-  { name: 'a call of 500 at once, relayed over TLS by another process', n: 2000, ours: together(relay), peer: together(plain), goal }, // biome-ignore format: one line
-  { name: 'entering and getting a cap, relayed over a new TLS connection', n: 20, ours: entering(relayed.front), peer: entering(served.plain ?? '') }, // biome-ignore format: one line
+  { name: 'a call alone, at its own front door (peer: a door of one host)', n: 100, rounds: 7, ours: alone(front), peer: alone(plain), goal }, // biome-ignore format: one line
+  {
+    name: 'a call alone, relayed over TLS by another process',
+    n: 100,
+    rounds: 7,
+    ours: alone(relay),
+    peer: alone(plain),
+    goal,
+  },
+  {
+    name: 'a call of 500 at once, at its own front door',
+    n: 1000,
+    rounds: 7,
+    ours: together(front),
+    peer: together(plain),
+    goal,
+  },
+  { name: 'a call of 500 at once, relayed over TLS by another process', n: 1000, rounds: 7, ours: together(relay), peer: together(plain), goal }, // biome-ignore format: one line
+  { name: 'entering and getting a cap, relayed over a new TLS connection', n: 10, rounds: 7, ours: entering(relayed.front), peer: entering(served.plain ?? '') }, // biome-ignore format: one line
 ];
 
 export const suite: Suite = {

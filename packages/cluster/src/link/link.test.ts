@@ -82,7 +82,7 @@ test('two machines that have pinned each other are linked, and each knows the ot
 test('a stranger without a certificate, with another one, or with one that a peer has signed, gets no byte', async () => {
   const { link, taken } = await echo({ ...a, peers: { b: b.cert } });
   const other = certificate('b');
-  const signed = certificate('b', b.key);
+  const signed = certificate('forged', { name: 'b', key: b.key });
   for (const shown of [{}, c, other, { key: other.key, cert: `${other.cert}${b.cert}` }, { key: signed.key, cert: `${signed.cert}${b.cert}` }, a]) // biome-ignore format: one line
     expect(await stranger(link.port, shown)).toBe('');
   // The certificate is public. Without its key it is worth nothing.
@@ -103,7 +103,7 @@ test('a machine that shows the certificate of another one is not dialled, nor on
   expect(await dial('c', atA.address)).toMatch(/^unavailable: /);
   expect(await dial('a', atC.address)).toMatch(/^unavailable: /);
   // One that the right machine has signed.
-  const signed = certificate('a', a.key);
+  const signed = certificate('forged', { name: 'a', key: a.key });
   const forged = await echo({ key: signed.key, cert: signed.cert + a.cert, peers: { b: b.cert } });
   expect(await dial('a', forged.address)).toMatch(/^unavailable: /);
   expect(forged.taken).toEqual([]);
