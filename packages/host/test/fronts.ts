@@ -93,16 +93,18 @@ export interface TwoMachines {
 }
 
 /** Two front doors. The near one relays `there` (and `gone`, which nobody serves) over sockets of TCP. */
-export async function twoMachines(faces?: HttpFaces, pages?: HttpPages, at?: ServeOptions): Promise<TwoMachines> {
+export async function twoMachines(
+  faces?: HttpFaces,
+  pages?: HttpPages,
+  at?: ServeOptions,
+  farAt?: ServeOptions,
+): Promise<TwoMachines> {
   const [asked, faults]: [string[], unknown[]] = [[], []];
   const fault = (error: unknown): void => void faults.push(error);
-  const far = await frontDoor({
-    fault,
-    elsewhere: (name) => {
-      asked.push(`far ${name}`);
-      return undefined;
-    },
-  });
+  const unasked = (name: string): undefined => {
+    asked.push(`far ${name}`);
+  };
+  const far = await frontDoor({ fault, elsewhere: unasked }, farAt);
   const links = new Set<Socket>();
   const between = createServer((socket) => {
     links.add(socket);

@@ -1,9 +1,11 @@
 /** Hosts of another machine, reached by the door of this one. */
 import { request } from 'node:http';
 import { connect as dialTcp, type Socket } from 'node:net';
+import { duplexPair } from 'node:stream';
 import { type CapError, connect, E } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { certificate } from '../../../../../test/certificate.ts';
 import { knock } from '../../../../../test/knock.ts';
 import { enter, type TwoMachines, twoMachines } from '../../../test/fronts.ts';
 import { shout } from '../../../test/test-host.ts';
@@ -280,4 +282,26 @@ test('frames that come with the request for a WebSocket arrive, and pings go bot
   early.write(Buffer.concat([Buffer.from(head), Buffer.from([0x89, 0x80, 1, 2, 3, 4])]));
   await until(() => said.indexOf(Buffer.from([0x8a, 0x00])) > 0);
   expect(said.toString('latin1')).toMatch(/^HTTP\/1\.1 101 /);
+});
+
+test('a door with TLS relays, and serves what another door with TLS has relayed', async () => {
+  const [near, far] = [certificate(), certificate()];
+  const place = { host: '127.0.0.1', names: ['localhost'] };
+  const at = await twoMachines({}, {}, { ...place, tls: near }, { ...place, tls: far });
+  const entered = await enter(at.url, at.there.session.secret, near.cert);
+  expect(await E(entered.bell).ring()).toBe('there ding');
+  expect(at.url).toMatch(/^wss:\/\/localhost:\d+\/there$/);
+  const silent = at.links.size;
+  entered.close();
+  await entered.closed;
+  await until(() => at.links.size < silent);
+});
+
+test('a stream of another door that says nothing, or never ends its request, is closed in time', async () => {
+  const at = await twoMachines();
+  const pairs = [duplexPair(), duplexPair()] as const;
+  const closed = pairs.map(([, far]) => new Promise((resolve) => far.once('close', resolve)));
+  for (const [, far] of pairs) at.far.take(far);
+  pairs[1][0].write(headOf(at, '/there', { 'X-Slow': 'x' }).slice(0, -4));
+  await Promise.all(closed);
 });
