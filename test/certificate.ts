@@ -34,7 +34,9 @@ export function certificate(
     der(0xa3, sequence(sequence(oid('551d11'), der(0x04, names)), sequence(oid('551d13'), der(0x04, isAuthority)))),
   );
   const signature = der(0x03, Buffer.from([0]), sign('sha256', body, signer?.key ?? privateKey));
-  const text = sequence(body, ecdsaWithSha256, signature).toString('base64').replace(/.{64}(?=.)/g, '$&\n');
+  const text = sequence(body, ecdsaWithSha256, signature)
+    .toString('base64')
+    .replace(/.{64}(?=.)/g, '$&\n');
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
