@@ -69,6 +69,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests,
   },
   {
+    name: 'link-turns',
+    breaks: 'callers that enter at once close each other’s handshakes',
+    file: 'packages/cluster/src/link/dial-turns.ts',
+    find: 'if (turns.underWay >= mostAtOnce)',
+    replace: 'if (turns.underWay < 0)',
+    tests: ['packages/cluster/src/link/dial-turns.test.ts'],
+  },
+  {
     name: 'link-opening',
     breaks: 'clients throw their secrets away while their tenant is handed over',
     file: 'packages/cluster/src/link/ways.ts',

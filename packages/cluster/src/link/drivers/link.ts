@@ -9,6 +9,7 @@ import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import { CapError } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
+import { DialTurns } from '../dial-turns.ts';
 import type { Link, LinkOptions, LinkPeer, LinkPins } from '../types.ts';
 import { dialPeer, type Identity, isLoopback, KEEP_ALIVE_MS } from './dial.ts';
 import { greet, greeted } from './greeting.ts';
@@ -17,7 +18,7 @@ import { Pins } from './pins.ts';
 /** The time for a handshake. */
 const handshakeMs = 5000;
 /** Sockets that are not known yet. A new one closes the oldest. */
-const maxStrangers = 64;
+const maxStrangers = 256;
 
 /** Listens for the other machines. Errors: `invalid`, `unavailable`. */
 export async function openLink(options: LinkOptions): Promise<Link> {
@@ -40,6 +41,7 @@ class LiveLink implements Link {
   readonly #strangers = new Map<string, Socket>();
   /** Open streams, each with the name of its machine. */
   readonly #streams = new Map<Socket, string | undefined>();
+  readonly #turns = new DialTurns();
   #closed = false;
 
   constructor(options: LinkOptions, own: Identity | undefined) {
@@ -88,10 +90,20 @@ class LiveLink implements Link {
   }
 
   async dial(peer: LinkPeer): Promise<Socket> {
-    if (this.#closed) throw new CapError('unavailable', 'the link of this machine is closed');
-    const socket = await dialPeer(peer, this.#own, this.#pins);
+    this.#checkOpen();
+    const socket = await this.#turns.run(peer.name, () => dialPeer(peer, this.#own, this.#pins));
+    try {
+      this.#checkOpen();
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
     this.#keep(socket, this.#own === undefined ? undefined : peer.name);
     return socket;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new CapError('unavailable', 'the link of this machine is closed');
   }
 
   pin(peers: LinkPins): void {

@@ -77,9 +77,11 @@ export class ListeningPlace {
     const server = serverFor(this.#place.tls, (request, response) =>
       fenced(response, fault, () => void requested(request, response, this.#arrived(request, response))),
     );
-    server.on(this.#opens, (socket: Socket) =>
-      fenced(socket, fault, () => void this.#strangers(socket).opened(socket)),
-    );
+    server.on(this.#opens, (socket: Socket) => {
+      // Another door opens a stream when it has a whole head of a request. So no stranger makes one silent, and many
+      // callers that enter at once there do not close each other here.
+      if (!this.#taken.has(socket)) fenced(socket, fault, () => this.#unauthenticated.opened(socket));
+    });
     server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
       stream.on('error', () => {});
       fenced(stream, fault, () => void upgraded(request, stream, head, this.#arrived(request)));
@@ -125,6 +127,7 @@ export class ListeningPlace {
   take(stream: Stream): void {
     this.#taken.add(stream);
     stream.on('error', () => {});
+    stream.once('close', () => this.#away.remove(stream as Socket));
     this.#server.emit(this.#opens, stream);
   }
 

@@ -10,7 +10,7 @@ import type { Duplex as Stream } from 'node:stream';
 import type { HostElsewhere } from '../front-door.ts';
 import { fenced } from './host-requests.ts';
 import { http } from './node-http.ts';
-import { refuse, sendReply, unreachable, unreachableText } from './replies.ts';
+import { lost, refuse, sendReply, unreachable, unreachableText } from './replies.ts';
 
 /** The time in which a side takes the last bytes of the other. */
 const lastBytesMs = 1000;
@@ -26,8 +26,7 @@ interface Relay {
 /** Relays a request that is no WebSocket. */
 export async function relayRequest(request: IncomingMessage, response: ServerResponse, relay: Relay): Promise<void> {
   const stream = await opened(relay.there);
-  const unavailable = (): void => sendReply(response, 503, unreachable);
-  if (stream === undefined) return unavailable();
+  if (stream === undefined) return sendReply(response, 503, unreachable);
   response.once('close', () => stream.destroy());
   if (response.destroyed) return void stream.destroy();
   const sent = sending(request, stream);
@@ -46,7 +45,7 @@ export async function relayRequest(request: IncomingMessage, response: ServerRes
     });
   });
   sent.on('error', () => {
-    if (!answered) unavailable();
+    if (!answered) sendReply(response, 502, lost);
   });
   request.pipe(sent);
 }
@@ -91,7 +90,7 @@ async function opened(there: HostElsewhere): Promise<Stream | undefined> {
   try {
     const stream = await there.open();
     stream.on('error', () => {});
-    return stream;
+    return stream.destroyed ? undefined : stream;
   } catch {
     return undefined;
   }

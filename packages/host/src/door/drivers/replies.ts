@@ -52,6 +52,12 @@ const unavailable = (message: string): string => JSON.stringify({ code: 'unavail
 export const unreachable: string = unavailable(unreachableText);
 export const tooManyRelays: string = unavailable(tooManyRelaysText);
 
+/** The machine may have done what was asked. */
+export const lost: string = JSON.stringify({
+  code: 'unknown-outcome',
+  message: 'the machine that serves this host was lost before it answered: look at what happened before you try again',
+});
+
 export function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${text}\n`);
 }
