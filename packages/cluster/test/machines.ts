@@ -20,6 +20,8 @@ export interface Machine {
 /** Opens a host of a cluster. It leaves when the test has finished. */
 export async function machine(url: string, name: string, more: Partial<ClusterOptions> = {}): Promise<Machine> {
   const stateDir = mkdtempSync(join(tmpdir(), 'hob-cluster-'));
+  // Hooks run last to first: the folder goes after the cluster has left.
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
   const hosts = new Map<string, Host>();
   const openings = new Map<string, number>();
   const open = async (parts: TenantParts): Promise<Host> => {
@@ -41,10 +43,7 @@ export async function machine(url: string, name: string, more: Partial<ClusterOp
     });
   };
   const cluster = await openCluster({ url, name, stateDir, leaseMs: 2000, ...more, open });
-  onTestFinished(async () => {
-    await cluster.close();
-    rmSync(stateDir, { recursive: true, force: true });
-  });
+  onTestFinished(() => cluster.close());
   return { cluster, hosts, openings, count: async (tenant) => await count(hosts.get(tenant) as Host) };
 }
 
