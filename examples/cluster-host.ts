@@ -48,8 +48,8 @@ const front = await openFrontDoor(
 );
 
 /** The host of a tenant: what it offers, and who may grant it. */
-async function open({ name: tenant, store, stateDir }: TenantParts): Promise<Host> {
-  const host = await openHost({ stateDir, store });
+async function open({ name: tenant, ...parts }: TenantParts): Promise<Host> {
+  const host = await openHost(parts);
   try {
     await host.offer('bell', { ring: async (word: string) => console.log(`${tenant}: ${word}`) });
     const { secret } = await host.ensureGranter('ann');

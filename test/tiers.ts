@@ -129,7 +129,7 @@ export const deepFiles: readonly string[] = [
   'packages/caps-shell/src/attack.test.ts',
   'packages/vat/src/vats/faults.test.ts',
   'packages/vat/src/ledger/runs.test.ts',
-  'packages/cluster/src/{cluster,processes}.test.ts',
+  'packages/cluster/src/{checkpoints,cluster,processes}.test.ts',
   'packages/store-postgres/src/{faults,versions}.test.ts',
   'packages/vat/src/captp/fence.test.ts',
 ];

@@ -6,18 +6,28 @@
  */
 
 import type { StoreHosts } from '@hob/store-postgres';
-import type { Clock } from '@hob/vat';
+import type { Clock, Store } from '@hob/vat';
+import { takeOptions } from '@hob/vat/forwarder';
+import type { KeptEntry } from './checkpoints.ts';
 import { closed, type Member } from './member.ts';
 import { checkHost, checkTenant } from './names.ts';
 import { placeOf } from './placement.ts';
 import type { Change } from './rows.ts';
 import { Tenant, type TenantPowers } from './tenant.ts';
 import type { Cluster, ClusterStatus, Where } from './types.ts';
+import { type ClusterVerdict, verdictOf } from './verify.ts';
 import { NOTHING_SEEN, type View } from './view.ts';
+
+interface ClusterPowers extends Pick<TenantPowers, 'openStore' | 'open'> {
+  readonly clock: Clock;
+  /** Opens the store of a tenant to look at it, also while a host serves it. */
+  look(tenant: string): Promise<Store>;
+}
 
 export class LiveCluster implements Cluster {
   readonly name: string;
   readonly #powers: TenantPowers;
+  readonly #look: ClusterPowers['look'];
   readonly #tenants = new Map<string, Tenant>();
   readonly #listeners = new Set<() => void>();
   /** The host of each tenant, as placement has it. */
@@ -27,8 +37,8 @@ export class LiveCluster implements Cluster {
   #member!: Member;
   #closing: Promise<void> | undefined;
 
-  constructor(name: string, powers: Pick<TenantPowers, 'openStore' | 'open'> & { readonly clock: Clock }) {
-    this.name = name;
+  constructor(name: string, { look, ...powers }: ClusterPowers) {
+    [this.name, this.#look] = [name, look];
     this.#powers = { ...powers, freed: (tenant) => this.#freed(tenant), changed: () => this.#changed() };
   }
 
@@ -76,6 +86,19 @@ export class LiveCluster implements Cluster {
     if (place === undefined) return undefined;
     if (place === this.name && this.#view.member) return 'here';
     return { name: place, address: this.#view.hosts.find((each) => each.name === place)?.address };
+  }
+
+  async verify(options: { readonly kept?: KeptEntry } = {}): Promise<ClusterVerdict> {
+    const { kept } = takeOptions(options, 'verify', { kept: true });
+    if (this.#closing !== undefined) throw closed();
+    const entries = await this.#member.entries();
+    const { tenants } = await this.#member.look();
+    return await verdictOf({ entries, tenants: tenants.map(({ name }) => name), kept, look: this.#look });
+  }
+
+  /** Adds a checkpoint of a tenant to the merged chain. */
+  checkpoint(tenant: string, note: string): Promise<void> {
+    return this.#member.checkpoint(tenant, note);
   }
 
   onChange(listener: () => void): () => void {

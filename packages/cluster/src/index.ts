@@ -1,4 +1,5 @@
 /** `@hob/cluster`: several machines serve the tenants of one database. */
+export type { KeptEntry } from './checkpoints.ts';
 export { openLink } from './link/drivers/link.ts';
 export type { Link, LinkOptions, LinkPeer, LinkPins } from './link/types.ts';
 export { waysOf } from './link/ways.ts';
@@ -12,3 +13,4 @@ export type {
   TenantParts,
   Where,
 } from './types.ts';
+export type { ClusterVerdict } from './verify.ts';

@@ -6,6 +6,7 @@
 
 import { CapError, type Clock } from '@hob/vat';
 import { startThread, type Thread } from '@hob/vat/engine';
+import type { Entry } from './checkpoints.ts';
 import type { Given } from './drivers/member-thread.ts';
 import type { Change } from './rows.ts';
 import { NOTHING_SEEN, type View } from './view.ts';
@@ -66,6 +67,21 @@ export class Member {
   /** Returns which hosts use the stores of these tenants. Errors: `unavailable`. */
   async stores(tenants: readonly string[]): Promise<readonly unknown[]> {
     return (await this.#ask('stores', tenants)) as readonly unknown[];
+  }
+
+  /** Adds a checkpoint of a tenant to the merged chain. Errors: `unavailable`. */
+  async checkpoint(tenant: string, note: string): Promise<void> {
+    await this.#ask('checkpoint', tenant, note);
+  }
+
+  /** Returns the whole merged chain. Errors: `unavailable`. */
+  async entries(): Promise<readonly Entry[]> {
+    const all: Entry[] = [];
+    for (;;) {
+      const next = (await this.#ask('entries', all.length)) as readonly Entry[];
+      if (next.length === 0) return all;
+      all.push(...next);
+    }
   }
 
   /** Tells the other hosts that this one has let a tenant go. They find out without this, a little later. */

@@ -8,6 +8,7 @@
  */
 import { type Connection, hostsOf, Lost, ServerError, told } from '@hob/store-postgres/connection';
 import { CapError } from '@hob/vat/errors';
+import { addCheckpoint, type Entry, entriesAfter } from './checkpoints.ts';
 import { schemaOf } from './names.ts';
 import {
   BEAT_MS,
@@ -134,6 +135,16 @@ class Membership {
   /** Tells the other hosts that this one has let a tenant go. */
   async freed(tenant: string): Promise<void> {
     await this.#ask((connection) => hint(connection, this.#self, tenant));
+  }
+
+  /** Adds a checkpoint of a tenant to the merged chain. Errors: `unavailable`. */
+  async checkpoint(tenant: string, note: string): Promise<void> {
+    await this.#ask((connection) => addCheckpoint(connection, tenant, note));
+  }
+
+  /** Returns 1,000 entries of the merged chain at most, after number `after`. Errors: `unavailable`. */
+  async entries(after: number): Promise<readonly Entry[]> {
+    return await this.#ask((connection) => entriesAfter(connection, after));
   }
 
   /** Returns which hosts use the stores of these tenants; undefined for one without a store. Errors: `unavailable`. */

@@ -55,14 +55,19 @@ export async function openCluster(given: ClusterOptions): Promise<Cluster> {
     server: { ...serverAt(url, secrets), name },
     self: { name, address, member: base32(systemRandom(10)) },
   };
+  const at = { url, ...secrets, name };
   const cluster = new LiveCluster(name, {
     clock,
     openStore: (tenant) =>
       postgresStore({
-        ...{ url, ...secrets, schema: schemaOf(tenant), name, leaseMs, shared: true },
+        ...{ ...at, schema: schemaOf(tenant), leaseMs, shared: true },
         ...(sentinel !== undefined && { sentinel }),
       }),
-    open: async (tenant, store) => await open({ name: tenant, store, stateDir: join(stateDir, tenant) }),
+    look: (tenant) => postgresStore({ ...at, schema: schemaOf(tenant), look: true }),
+    open: async (tenant, store) => {
+      const onCheckpoint = (note: string): Promise<void> => cluster.checkpoint(tenant, note);
+      return await open({ name: tenant, store, stateDir: join(stateDir, tenant), onCheckpoint });
+    },
   });
   await cluster.start((see) => Member.open(MEMBER_THREAD, { given: parts, clock, see }));
   return cluster;

@@ -30,7 +30,14 @@ const TABLES = `
     member  text NOT NULL,           -- a random name of the process: two processes may have one name
     heard   timestamptz NOT NULL
   );
-  CREATE TABLE tenant (name text PRIMARY KEY, pin text)`;
+  CREATE TABLE tenant (name text PRIMARY KEY, pin text);
+  CREATE TABLE checkpoint (          -- the merged chain: checkpoints.ts
+    n      bigint PRIMARY KEY,
+    tenant text NOT NULL,
+    note   text NOT NULL,
+    hash   text NOT NULL
+  );
+  CREATE INDEX ON checkpoint (tenant, n)`;
 
 /** All versions of the tables, oldest first. The version of a program is the number of steps that it knows. */
 export const STEPS: readonly Step[] = [{ sql: TABLES, serves: 1 }];

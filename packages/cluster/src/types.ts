@@ -2,6 +2,8 @@
 import type { Host } from '@hob/host';
 import type { StoreHosts } from '@hob/store-postgres';
 import type { Clock, Store } from '@hob/vat';
+import type { KeptEntry } from './checkpoints.ts';
+import type { ClusterVerdict } from './verify.ts';
 
 /** What the program gets to open a tenant. */
 export interface TenantParts {
@@ -10,6 +12,8 @@ export interface TenantParts {
   readonly store: Store;
   /** A folder of this machine for this tenant: the `stateDir` of its host. */
   readonly stateDir: string;
+  /** Give it to `openHost`: it adds the checkpoints of this tenant to the merged chain of the cluster. */
+  readonly onCheckpoint: (note: string) => Promise<void>;
 }
 
 /** How a process joins a cluster. */
@@ -92,6 +96,11 @@ export interface Cluster extends AsyncDisposable {
   where(name: string): Where | undefined;
   /** Calls `listener` after each change of the hosts, the tenants, or what is open here. Returns a function that stops it. */
   onChange(listener: () => void): () => void;
+  /**
+   * Verifies the ledgers of all tenants, also of removed ones, and that each agrees with the checkpoints that the merged
+   * chain has of it. `kept` is an entry of the chain that was kept elsewhere. Errors: `invalid`, `unavailable`.
+   */
+  verify(options?: { readonly kept?: KeptEntry }): Promise<ClusterVerdict>;
   /** Leaves the cluster. Resolves when this process has let all stores go. */
   close(): Promise<void>;
 }

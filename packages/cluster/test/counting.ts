@@ -11,8 +11,8 @@ export const Counter: Definition<Counter, [count: number]> = define('Counter', (
   next: () => bcom(Counter(count + 1), count) as never,
 }));
 
-export const openCounting = ({ store, stateDir }: TenantParts): Promise<Host> =>
-  openHost({ stateDir, store, definitions: [Counter] });
+export const openCounting = ({ store, stateDir, onCheckpoint }: TenantParts): Promise<Host> =>
+  openHost({ stateDir, store, onCheckpoint, definitions: [Counter] });
 
 export const counterOf = (host: Host): Promise<Far<Counter>> =>
   host.vats.vat('test').root<Counter>('counter', () => Counter(0));
