@@ -1,13 +1,16 @@
 /**
- * One machine of a cluster. It serves its share of the tenants, and its door leads to the tenants of all machines.
+ * One machine of a cluster. It serves its share of the tenants, and its front door leads to the tenants of all machines.
  *
  *   createdb hob
  *   npm run -s node -- examples/cluster-host.ts alpha.json
  *
- * The file says who this machine is, and which others there are. The README of @hob/cluster shows how keys are made.
+ * The file describes this machine, and lists the others. Each machine has a file of its own:
  *
- *   { "name": "alpha", "url": "postgres://me@localhost/hob", "stateDir": "./alpha", "door": 7710, "link": 7711,
- *     "key": "alpha.key", "cert": "alpha.pem", "peers": { "beta": "beta.pem" }, "tenants": ["acme", "globex"] }
+ *   { "name": "alpha", "url": "postgres:///hob?host=/run/postgresql&user=me", "stateDir": "./alpha", "door": 7710,
+ *     "link": 7711, "key": "alpha.key", "cert": "alpha.pem", "peers": { "beta": "beta.pem" }, "tenants": ["acme"] }
+ *
+ * It listens on loopback, so all machines of this cluster are processes on one computer. The README of @hob/cluster,
+ * "Three machines", shows how keys are made, and what to change for several computers.
  */
 import '@hob/host/lockdown';
 import { readFileSync } from 'node:fs';
@@ -27,7 +30,7 @@ interface Config {
   readonly leaseMs?: number;
 }
 
-// From the beginning: a tenant may be open before this machine is ready.
+// Listens for signals from the start: a tenant may be open before this machine is ready.
 const stopped = new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
 
 const [file = 'alpha.json'] = process.argv.slice(2);
@@ -47,13 +50,13 @@ const front = await openFrontDoor(
   { elsewhere: (tenant) => (cluster === undefined ? undefined : waysOf(cluster, link)(tenant)) },
 );
 
-/** The host of a tenant: what it offers, and who may grant it. */
+/** Opens the host of a tenant: what it offers, and who may grant it. */
 async function open({ name: tenant, ...parts }: TenantParts): Promise<Host> {
   const host = await openHost(parts);
   try {
     await host.offer('bell', { ring: async (word: string) => console.log(`${tenant}: ${word}`) });
     const { secret } = await host.ensureGranter('ann');
-    // A secret is shown on a terminal only, and only by the start that makes it.
+    // Shown on a terminal only, and only once: when the tenant is opened for the first time, on whichever machine.
     if (secret !== undefined && process.stdout.isTTY) console.log(`${tenant}: the secret of ann is ${secret}`);
     await host.serve({ front, name: tenant });
   } catch (error) {

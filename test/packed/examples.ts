@@ -3,6 +3,7 @@
  *
  * Most are whole programs. Of a few a README shows the part that matters: the text around it is here.
  */
+import { certificate } from '../certificate.ts';
 import type { Need } from '../probes.ts';
 import { blocks } from '../readme.ts';
 import { filesIn, read } from '../sources.ts';
@@ -157,8 +158,39 @@ ${example}`),
   },
   {
     page: 'packages/cluster/README.md',
-    has: 'openCluster',
+    has: 'addTenant',
     prints: /^(?:the database server|there is no database)/,
+  },
+  {
+    page: 'packages/cluster/README.md',
+    has: 'openLink(',
+    whole: (example) => {
+      const local = example.replaceAll(/'10\.0\.0\.1'|'0\.0\.0\.0'/g, "'127.0.0.1'").replaceAll(/port: \d+/g, 'port: 0');
+      return `
+import '@hob/host/lockdown';
+import { type Cluster, openLink, waysOf } from '@hob/cluster';
+import { openFrontDoor } from '@hob/host';
+const { key, cert } = ${JSON.stringify(certificate('alpha'))};
+const [tls, beta, gamma] = [{ key, cert }, ${['beta', 'gamma'].map((name) => JSON.stringify(certificate(name).cert))}];
+${local}
+console.log(front.url);
+await front.close();
+await link.close();`;
+    },
+    prints: /^wss:/,
+  },
+  {
+    page: HOST_PAGE,
+    has: 'openFrontDoor({ port: 7710 })',
+    whole: (example) => `
+import '@hob/host/lockdown';
+import { openFrontDoor, openHost } from '@hob/host';
+const acme = await openHost({ stateDir: './acme' });
+const globex = await openHost({ stateDir: './globex' });
+${example.replace('7710', '0')}
+console.log(front.url);
+for (const open of [front, acme, globex]) await open.close();`,
+    prints: /^ws:/,
   },
   {
     // It stands in place of the end of the page's first example.
