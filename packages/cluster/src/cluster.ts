@@ -1,10 +1,9 @@
 /**
  * Keeps the tenants open that are placed here, and no others.
  *
- * Promise: while the database is away, nothing is opened or given up. Each host then still has what its stores give it.
- * Two hosts may believe different things about who lives. Then both try to open a tenant, and its store decides.
+ * Promise: while the database is away, no tenant is opened or given up. A tenant goes on as long as its store does. Two
+ * hosts may disagree about which hosts live. Then both try to open a tenant, and its store decides.
  */
-
 import type { StoreHosts } from '@hob/store-postgres';
 import type { Clock, Store } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
@@ -42,7 +41,7 @@ export class LiveCluster implements Cluster {
     this.#powers = { ...powers, freed: (tenant) => this.#freed(tenant), changed: () => this.#changed() };
   }
 
-  /** Joins with what `open` returns. `open` gets what it shall call with each view. */
+  /** Joins the cluster. `open` starts the thread of the cluster, and calls `see` with each new view. */
   async start(open: (see: (view: View) => void) => Promise<Member>): Promise<void> {
     this.#member = await open((view) => this.#see(view));
   }
@@ -136,7 +135,7 @@ export class LiveCluster implements Cluster {
     this.#changed();
   }
 
-  /** Opens and closes tenants, as the rows say. */
+  /** Opens the tenants that the rows place here, and closes all others. */
   #place({ member, hosts, tenants }: View): void {
     const live = hosts.filter((each) => each.live).map((each) => each.name);
     this.#places = new Map(tenants.map((each) => [each.name, placeOf(each, live)]));
@@ -158,7 +157,7 @@ export class LiveCluster implements Cluster {
       try {
         listener();
       } catch {
-        // A fault of a listener must not end what the cluster does.
+        // An error of a listener must not stop the cluster.
       }
     }
   }

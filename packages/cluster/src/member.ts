@@ -3,7 +3,6 @@
  *
  * Promise: `see` gets each view that differs from the one before. If the thread dies, another one joins in its place.
  */
-
 import { CapError, type Clock } from '@hob/vat';
 import { startThread, type Thread } from '@hob/vat/engine';
 import type { Entry } from './checkpoints.ts';
@@ -11,7 +10,7 @@ import type { Given } from './drivers/member-thread.ts';
 import type { Change } from './rows.ts';
 import { NOTHING_SEEN, type View } from './view.ts';
 
-/** How long after the death of a thread the next one begins, in ms. */
+/** The pause between the death of a thread and the start of the next one, in ms. */
 const AGAIN_MS = 1000;
 
 export class Member {
@@ -52,7 +51,7 @@ export class Member {
     return this.#latest;
   }
 
-  /** Resolves when `see` has had the view after the change. Errors: `unavailable`, `no-such-object`. */
+  /** Resolves when `see` has got the view after the change. Errors: `unavailable`, `no-such-object`. */
   async change(asked: Change): Promise<void> {
     this.#took((await this.#ask('change', asked)) as View);
   }
@@ -84,12 +83,12 @@ export class Member {
     }
   }
 
-  /** Tells the other hosts that this one has let a tenant go. They find out without this, a little later. */
+  /** Tells the other hosts that this one has closed the store of a tenant. Without this they notice a little later. */
   async freed(tenant: string): Promise<void> {
     await this.#ask('freed', tenant).catch(() => {});
   }
 
-  /** Leaves the cluster. If the database is away, the others notice it when they do not hear this host any more. */
+  /** Leaves the cluster. If the database is away, the others notice it 3 s after the last heartbeat of this host. */
   async leave(): Promise<void> {
     await this.#ask('leave').catch(() => {});
   }
@@ -105,7 +104,7 @@ export class Member {
       while (!this.#closed) this.#took((await this.#ask('watch', this.#latest.version)) as View);
     } catch {
       if (this.#closed) return;
-      // The thread has died. Nothing is known of the others now, so nothing is given up.
+      // The thread has died. Nothing is known of the other hosts now, so no tenant is given up.
       this.#took({ ...this.#latest, connected: false, version: this.#latest.version + 1, freed: [] });
       this.#cancelAgain = this.#clock.after(AGAIN_MS, () => void this.#again());
     }
@@ -124,7 +123,7 @@ export class Member {
     await this.#watch();
   }
 
-  /** Views come from the watch and as the answers of requests. An older one may come later. */
+  /** Takes a view in. Views come from the watch and from requests, so an older one may arrive after a newer one. */
   #took(view: View): void {
     const latest = this.#latest;
     if (view.version >= latest.version) this.#latest = view;

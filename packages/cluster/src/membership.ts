@@ -1,8 +1,8 @@
 /**
- * This process as a host of the cluster: says that it lives, and watches the rows.
+ * This process as a host of the cluster: it writes its heartbeat, and watches the rows.
  *
- * Promise: the rows are the truth. A hint only makes this host look at once, and it looks each second without one. A
- * lost connection is made again. While the database is away, the rows of the last answer stay.
+ * Promise: the rows are the truth. A hint only makes this host read them at once. Without one it reads them each second.
+ * A lost connection is made again. While the database is away, the rows of the last answer stay.
  *
  * It runs in the thread that speaks to the database, so a long turn of a tenant does not make this host look dead.
  */
@@ -36,11 +36,11 @@ interface MemberPowers {
   after(ms: number, then: () => void): () => void;
 }
 
-/** The interval at which a host that wants its name looks whether it is free, in ms. */
+/** The interval at which a host that joins looks whether its name is free, in ms. */
 const NAME_MS = 250;
 /** The interval at which a lost connection is tried again, in ms. */
 const RETRY_MS = 250;
-/** Hints do not make a host look more often than this, in ms. */
+/** The shortest interval at which hints make a host read the rows, in ms. */
 const HINT_MS = 25;
 /** A server that does not answer for this time counts as gone, in ms. */
 const PATIENCE_MS = 2000;
@@ -71,9 +71,9 @@ class Membership {
   #freed = new Set<string>();
   #watcher: (() => void) | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  /** When a round was last complete. */
+  /** When the last round ended. */
   #seen: number;
-  /** Hosts that could not be heard while this one was away get this time longer, until `#slackUntil`. */
+  /** Until `#slackUntil`, other hosts count as live for this much longer: none could be heard while this one was away. */
   #slackMs = 0;
   #slackUntil = 0;
   #hinted = false;
@@ -105,7 +105,7 @@ class Membership {
     this.#over = this.#rounds();
   }
 
-  /** Returns the view when it is not that of `version` any more. */
+  /** Resolves with the view when it differs from that of `version`, or when another host has freed a tenant. */
   async watch(version: number): Promise<View> {
     while (this.#view.version === version && this.#freed.size === 0 && !this.#closed)
       await new Promise<void>((then) => {
@@ -132,7 +132,7 @@ class Membership {
     return await this.#looked();
   }
 
-  /** Tells the other hosts that this one has let a tenant go. */
+  /** Tells the other hosts that this one has closed the store of a tenant. */
   async freed(tenant: string): Promise<void> {
     await this.#ask((connection) => hint(connection, this.#self, tenant));
   }
@@ -150,7 +150,7 @@ class Membership {
   /** Returns which hosts use the stores of these tenants; undefined for one without a store. Errors: `unavailable`. */
   async stores(tenants: readonly string[]): Promise<readonly unknown[]> {
     const all: unknown[] = [];
-    // One by one: this host also has to say that it lives meanwhile.
+    // One by one, so that heartbeats can come between.
     for (const tenant of tenants) all.push(await this.#ask((connection) => storeOf(connection, schemaOf(tenant))));
     return all;
   }
@@ -186,7 +186,7 @@ class Membership {
     }
   }
 
-  /** Says that this host lives, and reads the rows. */
+  /** Writes the heartbeat of this host, and reads the rows. */
   async #round(): Promise<void> {
     if (this.#leaving) return;
     const connection = await this.#connected();
@@ -194,13 +194,13 @@ class Membership {
     const slackMs = this.#powers.now() < this.#slackUntil ? this.#slackMs : 0;
     const rows = await hostsIn(connection, slackMs);
     const own = this.#self.name;
-    // This host knows of itself that it lives.
+    // A slow answer can make its own heartbeat seem old.
     const hosts = rows.map((each) => (member && each.name === own ? { ...each, live: true } : each));
     this.#see({ connected: true, member, hosts, tenants: await tenantsIn(connection) });
     this.#seen = this.#powers.now();
   }
 
-  /** The database does not answer. Whoever cannot be heard now may live as well as this host does. */
+  /** The database does not answer. The other hosts may live all the same, so the rows stay. */
   #away(): void {
     this.#see({ ...this.#view, connected: false });
   }
@@ -224,7 +224,7 @@ class Membership {
     this.#wake();
   }
 
-  /** Ends early if a hint comes, unless it is not to be woken. */
+  /** Waits. With `wakes` a hint ends the pause early. */
   #pause(ms: number, wakes = true): Promise<void> {
     return new Promise((then) => {
       const cancel = this.#powers.after(ms, then);
@@ -261,7 +261,7 @@ class Membership {
   async #connected(): Promise<Connection> {
     if (this.#connection?.lost === false) return this.#connection;
     this.#connection = await this.#connect();
-    // While the server was away, no host could say that it lives.
+    // While the server was away, no host could write a heartbeat.
     this.#slackMs = this.#powers.now() - this.#seen;
     this.#slackUntil = this.#powers.now() + LIVE_MS;
     return this.#connection;

@@ -2,7 +2,7 @@
  * Which host serves which tenant.
  *
  * Promise: every host that sees the same hosts and tenants finds the same place. A tenant has one place, as long as a
- * host lives. A host that joins takes only its share, and a host that leaves gives only its own tenants away. A pinned
+ * host lives. A host that joins takes only its share. When a host leaves, only its own tenants move. A pinned
  * tenant is at its host while that host lives.
  *
  * Each host has a weight for each tenant, and the highest weight wins: rendezvous hashing (Thaler and Ravishankar, Using
@@ -10,7 +10,7 @@
  */
 import { sha256 } from '@hob/vat/forwarder';
 
-/** The name of a tenant, and the host that somebody wants for it. */
+/** The name of a tenant, and the host that it is pinned to. */
 interface Placed {
   readonly name: string;
   readonly pin?: string | undefined;
@@ -27,5 +27,5 @@ export function placeOf({ name, pin }: Placed, live: readonly string[]): string 
   return best?.host;
 }
 
-/** Names have no blank, so no two pairs have the same text. */
+/** Names have no space, so no two pairs have the same text. */
 const weightOf = (host: string, tenant: string): string => sha256(`${host} ${tenant}`);

@@ -3,7 +3,7 @@ import type { Connection } from '@hob/store-postgres/connection';
 import { isTenantName } from './names.ts';
 import type { HostRow, TenantRow } from './view.ts';
 
-/** The interval at which a host says that it lives, and looks at the rows, in ms. */
+/** The interval at which a host writes its heartbeat, and reads the rows, in ms. */
 export const BEAT_MS = 1000;
 /** A host that was not heard for this time is not live, in ms. */
 export const LIVE_MS = 3000;
@@ -19,7 +19,7 @@ export interface Self {
 }
 
 /**
- * Says that this host lives. It takes its name if the host of that name is not live. Returns false if another live
+ * Writes the heartbeat of this host. Takes its name if the host of that name is not live. Returns false if another live
  * process has the name.
  */
 export async function beat(connection: Connection, { name, address, member }: Self): Promise<boolean> {
@@ -32,13 +32,13 @@ export async function beat(connection: Connection, { name, address, member }: Se
   return rows.length === 1;
 }
 
-/** When the host of this name was last heard, as text of the database. */
+/** Returns when the host of this name was last heard, as text of the database. */
 export async function lastHeard(connection: Connection, name: string): Promise<string | undefined> {
   const [row] = await connection.query('SELECT heard::text FROM host WHERE name = $1', [name]);
   return row === undefined ? undefined : String(row['heard']);
 }
 
-/** Removes this host, unless another process has its name by now. Also removes hosts that are gone for a week. */
+/** Removes this host, unless another process has its name by now. Also removes hosts that were not heard for a week. */
 export async function leave(connection: Connection, { name, member }: Self): Promise<void> {
   await connection.query(
     `DELETE FROM host WHERE (name = $1 AND member = $2) OR heard < clock_timestamp() - interval '1 week'`,
@@ -73,7 +73,7 @@ export type Change =
   | { readonly kind: 'remove'; readonly tenant: string }
   | { readonly kind: 'pin'; readonly tenant: string; readonly host: string | undefined };
 
-/** Makes a change. It may be made twice. Returns false if it needs a tenant that is not there. */
+/** Makes a change. Making it twice does no harm. Returns false if it needs a tenant that is not there. */
 export async function change(connection: Connection, asked: Change): Promise<boolean> {
   const { tenant } = asked;
   if (asked.kind === 'add') {
@@ -88,12 +88,12 @@ export async function change(connection: Connection, asked: Change): Promise<boo
   return (await connection.query(text, [tenant, asked.host ?? null])).length === 1;
 }
 
-/** Tells the other hosts to look at the rows. `freed`: a tenant that this host has let go. */
+/** Tells the other hosts to read the rows. `freed`: a tenant whose store this host has closed. */
 export async function hint(connection: Connection, { member }: Self, freed?: string): Promise<void> {
   await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, freed === undefined ? '' : `free ${freed} ${member}`]);
 }
 
-/** The tenant that another host has let go, by its hint. Anybody who may connect to the database can send one. */
+/** The tenant that another host has freed, by its hint. Anybody who may connect to the database can send a hint. */
 export function freedBy(text: string, { member }: Self): string | undefined {
   const [kind, name, by] = text.split(' ');
   return kind === 'free' && by !== member && isTenantName(name) ? name : undefined;

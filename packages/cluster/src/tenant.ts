@@ -1,9 +1,9 @@
 /**
  * One tenant in this process: opened while it is wanted here, and closed otherwise.
  *
- * Promise: a tenant has at most one open host in this process. What is wanted may change at any time; the latest wish
- * holds. A host that lost its store is closed, and another one is opened. The store is let go some seconds after it is
- * not wanted any more, also if the program's `open` or the close of its host never ends. Nothing of this decides who may
+ * Promise: a tenant has at most one open host in this process. `want` may be called at any time; the latest call holds.
+ * A host that lost its store is closed, and another one is opened. Some seconds after the tenant is not wanted any more
+ * its store is closed, also if the program's `open` or the close of its host never ends. None of this decides who may
  * write: the store does.
  */
 import type { Host } from '@hob/host';
@@ -13,9 +13,9 @@ export interface TenantPowers {
   readonly clock: Clock;
   openStore(name: string): Promise<Store>;
   open(name: string, store: Store): Promise<Host>;
-  /** Called when the store was let go. */
+  /** Called when the store was closed. */
   freed(name: string): void;
-  /** Called when something changed that a person may want to see. */
+  /** Called when the state or the failure of the tenant changed. */
   changed(): void;
 }
 
@@ -26,7 +26,7 @@ const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 /** No hint makes a tenant try again sooner than this, in ms. */
 const SHORTEST_PAUSE_MS = 100;
-/** A host that is not wanted any more keeps the store for this time at the most, in ms. */
+/** The time limit of `open`, and of a close, once a tenant is not wanted any more, in ms. Then its store is closed. */
 const CLOSE_MS = 5000;
 
 export class Tenant {
@@ -50,7 +50,7 @@ export class Tenant {
     return this.#state;
   }
 
-  /** Whether nothing of it is left here, and nothing is wanted. */
+  /** Whether the tenant is closed here, and not wanted. */
   get isOver(): boolean {
     return !this.#wanted && this.#running === undefined;
   }
@@ -61,19 +61,19 @@ export class Tenant {
   }
 
   want(isWanted: boolean): void {
-    // The same wish again must not cut a pause short.
+    // A repeated call must not cut a pause short.
     if (this.#wanted === isWanted) return;
     this.#wanted = isWanted;
     if (isWanted) this.#running ??= this.#run();
     this.#wake();
   }
 
-  /** Tries again now if an opening has failed: another host may have let the store go. */
+  /** Tries again soon if an opening has failed: another host may have closed the store. */
   nudge(): void {
     if (this.#failures > 0) this.#wake();
   }
 
-  /** Resolves when the store is let go. */
+  /** Resolves when the store is closed. */
   async close(): Promise<void> {
     this.want(false);
     await Promise.race([this.#running, this.#free]);
@@ -108,7 +108,7 @@ export class Tenant {
     if (store === undefined) return;
     this.#is('closing');
     const closing = host === undefined ? store.close() : host.close();
-    void this.#letGoLate(closing, { store, free });
+    void this.#closeLate(closing, { store, free });
     await closing.catch(() => {});
     await store.close().catch(() => {}); // it is open only if the close of the host has failed
     this.#powers.freed(this.name);
@@ -124,7 +124,7 @@ export class Tenant {
     );
     const watch = async (): Promise<void> => {
       while (this.#wanted && !isOver) await Promise.race([over, this.#woken()]);
-      if (!isOver) await this.#letGoLate(opening, { store, free });
+      if (!isOver) await this.#closeLate(opening, { store, free });
     };
     void watch();
     const host = await opening;
@@ -153,8 +153,8 @@ export class Tenant {
     if (isLost) this.#failed('vat-halted');
   }
 
-  /** Lets the store go if `ending` takes too long. Its host can write nothing from then on. */
-  async #letGoLate(
+  /** Closes the store if `ending` takes too long. Its host can write nothing from then on. */
+  async #closeLate(
     ending: Promise<unknown>,
     { store, free }: { readonly store: Store; readonly free: () => void },
   ): Promise<void> {

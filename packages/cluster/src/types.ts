@@ -39,7 +39,7 @@ export interface ClusterOptions {
   readonly clock?: Clock;
 }
 
-/** Where a tenant is: in this process, or at another host. */
+/** Where a tenant is: in this process, or at another host of the cluster. */
 export type Where = 'here' | { readonly name: string; readonly address: string | undefined };
 
 /** A host of the cluster. */
@@ -54,13 +54,13 @@ export interface ClusterHost {
 /** A tenant of the cluster. */
 export interface ClusterTenant {
   readonly name: string;
-  /** The host that somebody wants for it. */
+  /** The host that it is pinned to. */
   readonly pin: string | undefined;
   /** The host that should serve it. Undefined if no host lives. */
   readonly place: string | undefined;
   /** What this process does with it. */
   readonly here: 'closed' | 'opening' | 'open' | 'closing';
-  /** The code of the error with which it was last not opened here, or lost. Undefined if it is open, or elsewhere. */
+  /** The code of the error with which its last opening here failed, or its store was lost. Undefined if it is open, or elsewhere. */
   readonly failure: string | undefined;
   /** Who has its store, and until when. Undefined if nobody has opened it yet, or the database does not answer. */
   readonly store: StoreHosts | undefined;
@@ -90,8 +90,8 @@ export interface Cluster extends AsyncDisposable {
   pin(name: string, host?: string): Promise<void>;
   status(): Promise<ClusterStatus>;
   /**
-   * Returns where a tenant is, from memory. `here` also while it is being opened here. Undefined if the cluster has no
-   * such tenant, or no host for it.
+   * Returns where a tenant is. It asks no database. `here` also while it is being opened here. Undefined if the cluster
+   * has no such tenant, or no host for it.
    */
   where(name: string): Where | undefined;
   /** Calls `listener` after each change of the hosts, the tenants, or what is open here. Returns a function that stops it. */
@@ -101,6 +101,6 @@ export interface Cluster extends AsyncDisposable {
    * chain has of it. `kept` is an entry of the chain that was kept elsewhere. Errors: `invalid`, `unavailable`.
    */
   verify(options?: { readonly kept?: KeptEntry }): Promise<ClusterVerdict>;
-  /** Leaves the cluster. Resolves when this process has let all stores go. */
+  /** Leaves the cluster. Resolves when this process has closed all stores. */
   close(): Promise<void>;
 }

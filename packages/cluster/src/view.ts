@@ -1,4 +1,4 @@
-/** What one host knows of the cluster: the rows of the database, as it last read them. */
+/** The cluster as one host sees it: the rows of the database, as it last read them. */
 
 /** A host of the cluster. */
 export interface HostRow {
@@ -26,7 +26,7 @@ export interface View {
   readonly member: boolean;
   readonly hosts: readonly HostRow[];
   readonly tenants: readonly TenantRow[];
-  /** Tenants that other hosts have let go since the view before. */
+  /** Tenants whose stores other hosts have closed since the view before. */
   readonly freed: readonly string[];
 }
 
@@ -35,6 +35,6 @@ export const NOTHING_SEEN: View = {
   ...{ hosts: [], tenants: [], freed: [] },
 };
 
-/** The same text for two views that mean the same. The times at which hosts were heard differ in every view. */
+/** Returns the same text for two views that differ only in the times at which hosts were heard. */
 export const meaningOf = ({ connected, member, hosts, tenants }: Omit<View, 'version' | 'freed'>): string =>
   JSON.stringify([connected, member, hosts.map(({ name, address, live }) => [name, address, live]), tenants]);

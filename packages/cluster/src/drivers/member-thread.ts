@@ -1,4 +1,4 @@
-/** Entry point of the thread that speaks to the database about the cluster. */
+/** Entry point of the thread of a cluster, which speaks to the database. */
 import { checkServer, connect, prepareThread, type Server } from '@hob/store-postgres/connection';
 import { serveThread } from '@hob/vat/engine';
 import { join } from '../membership.ts';

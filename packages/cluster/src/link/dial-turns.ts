@@ -1,10 +1,10 @@
 /**
- * The handshakes that are under way with one machine. Many callers that enter at once would otherwise close each other's
- * there, as strangers of its link, and a machine that is gone would make callers pile up.
+ * Limits the handshakes that are under way with one machine. The link of that machine keeps few sockets of strangers, so
+ * many callers that enter at once would otherwise close each other's. Callers of a machine that is gone would pile up.
  */
 import { CapError } from '@hob/vat';
 
-/** With one machine. Its link has room for the handshakes of eight others. */
+/** Handshakes with one machine. Its link has room for 256 strangers: the handshakes of eight machines. */
 const mostAtOnce = 32;
 const mostWaiting = 512;
 
@@ -27,7 +27,7 @@ export class DialTurns {
     try {
       return await dial();
     } finally {
-      // The turn goes to the next one.
+      // The next caller takes this turn.
       const next = turns.waiting.shift();
       if (next !== undefined) next();
       else turns.underWay -= 1;

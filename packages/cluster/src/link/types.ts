@@ -1,7 +1,7 @@
-/** The link between the machines of a cluster: streams of bytes, each with a machine that both sides know. */
+/** The link between the machines of a cluster: streams of bytes between machines that have pinned each other. */
 import type { Duplex } from 'node:stream';
 
-/** A machine at which a tenant is, as `cluster.where` returns it. */
+/** The machine of a tenant, as `cluster.where` returns it. */
 export interface LinkPeer {
   readonly name: string;
   /** `HOST:PORT`, or `[IPv6]:PORT`, of its link. */
@@ -11,7 +11,7 @@ export interface LinkPeer {
 /** The certificates of the other machines (PEM), by their names in the cluster. */
 export type LinkPins = Readonly<Record<string, string>>;
 
-/** How a machine reaches the others, and they reach it. */
+/** Options of `openLink`. */
 export interface LinkOptions {
   /** Port 0 is any free one. */
   readonly at: { readonly host: string; readonly port: number };

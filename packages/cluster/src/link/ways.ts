@@ -1,12 +1,12 @@
-/** The ways from a front door to the tenants of other machines. */
+/** Routes from a front door to the tenants of other machines. */
 import type { FrontOptions } from '@hob/host';
 import { CapError } from '@hob/vat';
 import type { Cluster } from '../types.ts';
 import type { Link } from './types.ts';
 
 /**
- * The option `elsewhere` of `openFrontDoor`: asks the cluster where a tenant is, and dials that machine. A tenant that is
- * being opened here, or handed over, is `unavailable` and not unknown, so clients try again.
+ * Makes the option `elsewhere` of `openFrontDoor`: it asks the cluster where a tenant is, and dials that machine. A tenant
+ * that is being opened here, or handed over, is `unavailable` and not unknown, so clients try again.
  */
 export function waysOf(
   cluster: Pick<Cluster, 'where'>,

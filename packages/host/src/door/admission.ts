@@ -32,8 +32,8 @@ export const storeFailed =
 const offeredSecret = 'hob.secret.';
 
 /**
- * `names` are those of this listener, and undefined if another front door has checked `Host` and `Origin` already. `find`
- * looks a secret up.
+ * `names` are those of this listener. They are undefined if another front door has checked `Host` and `Origin` already.
+ * `find` looks a secret up.
  */
 export async function admit<Who>(
   knock: UpgradeHeaders,

@@ -6,7 +6,7 @@
 import type { Duplex } from 'node:stream';
 import { CapError } from '@hob/vat';
 
-/** A way to the machine that serves a host. */
+/** A route to the machine that serves a host. */
 export interface HostElsewhere {
   /** Opens a stream to the front door there, which gets it with `take`. The relay ends it. */
   open(): Promise<Duplex>;
@@ -15,8 +15,8 @@ export interface HostElsewhere {
 /** Options of `openFrontDoor`. */
 export interface FrontOptions {
   /**
-   * Called for a name that no host of this process has. Returns the way to the machine that serves it, or undefined if
-   * there is no host of that name. The answer comes from memory: a stranger can ask for any name.
+   * Called for a name that no host of this process has. Returns the route to the machine that serves it, or undefined if
+   * there is no host of that name. It must be quick, because a stranger can ask for any name.
    */
   elsewhere?(name: string): HostElsewhere | undefined;
   /** Logs an error of ours. Nobody outside sees it. */
@@ -25,12 +25,12 @@ export interface FrontOptions {
 
 /** A door for several hosts: `host.serve({ front, name })` adds one. */
 export interface FrontDoor {
-  /** Its address. That of a host is this and its name, such as `ws://127.0.0.1:7710/alpha`. */
+  /** Its address. A host has this address and its name: `ws://127.0.0.1:7710/alpha`. */
   readonly url: string;
   /**
-   * Serves a connection that came by the front door of another machine. That door has checked `Host` and `Origin`, so
-   * pass only streams of machines that you trust. A host that is not in this process is `unavailable` here, and the
-   * caller tries again: nothing is relayed twice.
+   * Serves a connection that the front door of another machine has relayed. That door has checked `Host` and `Origin`,
+   * so pass only streams of machines that you trust. A host that is not in this process is `unavailable`, and the caller
+   * tries again: nothing is relayed twice.
    */
   take(stream: Duplex): void;
   /** Ends all connections, those of its hosts and those that it relays, and frees the address. The hosts go on. */

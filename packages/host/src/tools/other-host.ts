@@ -1,9 +1,8 @@
 /**
- * Caps of another host, as objects that this host offers. So a directory stays at its machine, and agents of another
- * machine use it.
+ * Caps of another host, as objects that this host offers. So agents here use a directory of another machine.
  *
- * Promise: this host is an agent of the other one. It has the caps of one session there, under the grants of people
- * there, and both ledgers have a line for each call. While the other host is not connected, calls break with
+ * Promise: this host is an agent of the other one. It has the caps of one session there, under the grants that people
+ * made there, and both ledgers have a line for each call. While the other host is not connected, calls break with
  * `unavailable` and cost no use. A call that was under way when the connection was lost breaks with `unknown-outcome`.
  * When a grant here ends, its calls there are cancelled, and the revoker waits for that.
  */
@@ -12,11 +11,11 @@ import { CapError, type Clock, connect, E, type Far, systemClock, systemRandom }
 import { base32, drivenBy, type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import type { SessionFace } from '../sessions/sessions.ts';
 
-/** How this host enters the other one. */
+/** Options of `openOtherHost`. */
 export interface OtherHostOptions {
   /** The address of the other host, as it prints it. */
   readonly url: string;
-  /** The secret of a session there. Each host needs a session of its own, because a session has one connection. */
+  /** The secret of a session there. Each host needs a session of its own: a new connection replaces the one before. */
   readonly secret: string;
   /** The certificate (PEM) that signed that of the other host. Default: the authorities that Node knows. */
   readonly ca?: string;
@@ -29,8 +28,8 @@ export interface OtherHost extends AsyncDisposable {
   /** The code of the error with which it could not be entered. Undefined while it is connected. */
   readonly failure: string | undefined;
   /**
-   * Returns an object for `host.offer`. It stands for the cap that the session there holds by this name. `methods` are
-   * those that it passes on. Errors: `invalid`.
+   * Returns an object for `host.offer`. It stands for the cap with this petname that the session there holds, and passes
+   * on calls of `methods`. Errors: `invalid`.
    */
   cap(petname: string, methods: readonly string[]): object;
   close(): Promise<void>;
@@ -118,8 +117,8 @@ class LiveOtherHost implements OtherHost {
     signal: AbortSignal,
   ): Promise<unknown> {
     const session = this.#session;
-    if (session === undefined) throw away(); // it left between the grant and this call
-    // Only a call with a name can be cancelled, and its arguments must be data.
+    if (session === undefined) throw away(); // it was lost between the check of the grant and this call
+    // Only a call with an id can be cancelled, and then its arguments must be data.
     const call = isData(args) ? base32(systemRandom(20)) : undefined;
     let cancelled: Promise<unknown> | undefined;
     const cancel = (): void => {

@@ -61,11 +61,11 @@ export class Entrance<T extends object> {
   }
 }
 
-/** A host at a door for several hosts has its name behind the address of the door. */
+/** The address of a host at a door for several hosts ends with its name. */
 const ADDRESS = /^(?:ws\+unix:\/[^:]+:\/(?:[a-z][a-z0-9_]{0,39})?|wss?:\/\/[^/?#]+(?:\/[a-z][a-z0-9_]{0,39})?\/?)$/;
 
 function besideOf(url: string): string {
-  const wrong = new CapError('invalid', 'the address is ws://HOST:PORT, wss://HOST:PORT or ws+unix:/PATH:/, and its name at a door for several hosts, as the host printed it'); // biome-ignore format: one line
+  const wrong = new CapError('invalid', 'the address is ws://HOST:PORT, wss://HOST:PORT or ws+unix:/PATH:/, as the host printed it; with NAME behind it at a door for several hosts'); // biome-ignore format: one line
   if (!ADDRESS.test(url)) throw wrong;
   return `${url.replace(/\/$/, '')}${BESIDE}`;
 }

@@ -2,11 +2,11 @@
  * Ends the process of a host whose store is gone.
  *
  * After a failed commit a host goes on from its store. Without a store it would keep its port and serve nothing, and
- * nobody would start it again.
+ * nothing would start it again.
  */
 import type { Host } from '@hob/host';
 
-/** The host gets this time to close. Then the process ends anyway. */
+/** The time that the host gets to close, in ms. Then the process ends anyway. */
 const LAST_MS = 5000;
 
 /** Ends the process with 1 once the store of the host is gone. `log` gets a line about it first. */

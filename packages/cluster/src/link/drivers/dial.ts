@@ -1,8 +1,8 @@
 /**
  * Opens a stream to another machine.
  *
- * Promise: with a key of this machine, the other side has shown exactly the certificate that is pinned for it before a
- * byte of a caller is sent. Without one, it is on loopback.
+ * Promise: if this machine has a key, no byte of a caller is sent before the other side has shown exactly the certificate
+ * that is pinned for it. Without a key, only loopback is dialled.
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -11,11 +11,11 @@ import type { LinkPeer } from '../types.ts';
 import { greet, greeted } from './greeting.ts';
 import type { Pins } from './pins.ts';
 
-/** The time for a connection and its handshake. */
+/** The time limit of a connection and its handshake, in ms. */
 const dialMs = 5000;
 
 const unavailable = (text: string): CapError => new CapError('unavailable', text);
-const noAnswer = 'the other machine does not answer, or is not the one that its certificate is pinned for';
+const noAnswer = 'the other machine does not answer, or shows another certificate than the pinned one: check its address and peers';
 
 /** A key and its certificate, in PEM. */
 export interface Identity {
@@ -26,12 +26,12 @@ export interface Identity {
 /** Errors: `unavailable`. */
 export async function dialPeer(peer: LinkPeer, own: Identity | undefined, pins: Pins): Promise<Socket> {
   const at = placeOf(peer.address);
-  if (at === undefined) throw unavailable('the address of the other machine is not known: give it when it joins');
+  if (at === undefined) throw unavailable('the address of the other machine is not known: give it to openCluster there');
   const socket = own === undefined ? plainTo(at) : tlsTo(at, own, pinOf(peer, pins));
   socket.on('error', () => {});
   try {
     await opened(socket, own === undefined ? 'connect' : 'secureConnect');
-    // The chain was checked, which a certificate that the pinned one has signed passes too.
+    // TLS has checked the chain. A certificate that the pinned one has signed passes that check too.
     if (own !== undefined && pins.nameOf((socket as TLSSocket).getPeerX509Certificate()) !== peer.name)
       throw unavailable(noAnswer);
     greet(socket);
@@ -44,7 +44,7 @@ export async function dialPeer(peer: LinkPeer, own: Identity | undefined, pins: 
   return socket;
 }
 
-/** A machine that has lost its power says nothing. */
+/** The interval of TCP keep-alive, in ms: a machine that has lost its power closes no connection. */
 export const KEEP_ALIVE_MS = 10_000;
 
 interface Place {
@@ -58,7 +58,7 @@ function placeOf(address: string | undefined): Place | undefined {
   return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
 }
 
-/** Whether nobody outside of this machine is at that address. A name could be anybody's. */
+/** Whether this is an address of loopback. A name is not: it could lead anywhere. */
 export const isLoopback = (host: string): boolean => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 function plainTo(at: Place): Socket {

@@ -1,8 +1,8 @@
 /**
  * The link between the machines of a cluster: TLS 1.3, in which both sides show a certificate that the other has pinned.
  *
- * Promise: a program that shows no certificate, or another one, gets no byte of ours after the handshake, and none of its
- * own reaches the door. A pin that is removed ends the streams of its machine. Without a key the link is on loopback.
+ * Promise: a program that shows no certificate, or one that is not pinned, gets no byte of ours after the handshake, and
+ * none of its own reaches the door. Removing a pin ends the streams of its machine. Without a key the link is on loopback.
  * Strangers hold few sockets, each for a few seconds.
  */
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
@@ -15,9 +15,9 @@ import { dialPeer, type Identity, isLoopback, KEEP_ALIVE_MS } from './dial.ts';
 import { greet, greeted } from './greeting.ts';
 import { Pins } from './pins.ts';
 
-/** The time for a handshake. */
+/** The time limit of a handshake, in ms. */
 const handshakeMs = 5000;
-/** Sockets that are not known yet. A new one closes the oldest. */
+/** The number of sockets whose machine is not known yet. A new one closes the oldest. */
 const maxStrangers = 256;
 
 /** Listens for the other machines. Errors: `invalid`, `unavailable`. */
@@ -37,7 +37,7 @@ class LiveLink implements Link {
   readonly #own: Identity | undefined;
   readonly #server: Server | TlsServer;
   #pins: Pins;
-  /** Sockets that are not known yet, oldest first, by the address of the other side. */
+  /** Sockets whose machine is not known yet, oldest first, by the address of the other side. */
   readonly #strangers = new Map<string, Socket>();
   /** Open streams, each with the name of its machine. */
   readonly #streams = new Map<Socket, string | undefined>();
@@ -61,7 +61,7 @@ class LiveLink implements Link {
   #tlsServer(own: Identity): TlsServer {
     try {
       const server = createTls({ ...this.#context(own), requestCert: true, rejectUnauthorized: true, handshakeTimeout: handshakeMs }); // biome-ignore format: one line
-      // Node leaves a connection open whose handshake takes too long.
+      // Node leaves the connection open when its handshake takes too long.
       return server.on('tlsClientError', (_error, socket) => socket.destroy());
     } catch {
       // The error of the library could quote the key.
@@ -124,7 +124,7 @@ class LiveLink implements Link {
 
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
-  /** A socket of a stranger was opened. */
+  /** Counts a new socket among the strangers. */
   #knocked(socket: Socket): void {
     const peer = addressOf(socket);
     socket.on('error', () => {});
@@ -150,11 +150,11 @@ class LiveLink implements Link {
     this.#options.take(socket, name);
   }
 
-  /** The machine that has shown a pinned certificate. */
+  /** The machine whose pinned certificate was shown. Undefined for any other program, and over plain TCP. */
   #nameOf(socket: Socket): string | undefined {
     if (this.#own === undefined) return undefined;
     const { authorized } = socket as TLSSocket;
-    // In a session that is taken up again, no certificate is shown.
+    // In a resumed session no certificate is shown.
     const shown = authorized && !(socket as TLSSocket).isSessionReused();
     return shown ? this.#pins.nameOf((socket as TLSSocket).getPeerX509Certificate()) : undefined;
   }
@@ -166,5 +166,5 @@ class LiveLink implements Link {
   }
 }
 
-/** The same for a connection and for the TLS socket over it. */
+/** The address of the other side: the same for a TCP connection and for the TLS socket over it. */
 const addressOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -1,5 +1,5 @@
 /**
- * The certificates of the machines of a cluster. A machine is the one that its certificate is pinned for.
+ * The certificates of the machines of a cluster. A machine is known by the certificate that is pinned for it.
  *
  * Promise: a certificate that a pinned one has signed is not pinned. No two machines have one certificate.
  */
@@ -15,7 +15,7 @@ export class Pins {
     for (const [name, pem] of Object.entries(peers)) {
       const print = printOf(pem);
       if (print === undefined)
-        throw new CapError('invalid', `the certificate of the peer ${JSON.stringify(name)} is not one in PEM`);
+        throw new CapError('invalid', `the certificate of the peer ${JSON.stringify(name)} is not PEM: give the text of its file`);
       if (this.#prints.has(print))
         throw new CapError('invalid', 'two peers have the same certificate: make one for each machine');
       this.#prints.set(print, { name, pem });
@@ -30,7 +30,7 @@ export class Pins {
     return [...this.#prints.values()].find((pin) => pin.name === name)?.pem;
   }
 
-  /** The name of the machine that has shown this certificate. Undefined for any other. */
+  /** Returns the name of the machine that this certificate is pinned for. Undefined for any other certificate. */
   nameOf(shown: X509Certificate | undefined): string | undefined {
     return shown === undefined ? undefined : this.#prints.get(shown.fingerprint256)?.name;
   }

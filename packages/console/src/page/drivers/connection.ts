@@ -17,7 +17,7 @@ export function takeCode(): string | undefined {
 
 /** Enters as the granter of the code. */
 export function enter(code: string): Connected<Granter> {
-  // The page is at /console, or at /NAME/console of a door for several hosts.
+  // The page is at /console, or at /NAME/console if the door is one for several hosts.
   const url = new URL('.', location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   return captp<Granter>(fromBrowserSocket(new WebSocket(url, ['hob.1', `hob.secret.${code}`])));

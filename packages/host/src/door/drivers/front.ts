@@ -1,7 +1,7 @@
 /**
  * The front door: finds the host that a request is for, in this process or on another machine.
  *
- * Promise: the checks and limits are those of a door of one host. A name that nobody has gets a 404 that says nothing
+ * Promise: the checks and limits are those of a door of one host. A name that no host has gets a 404 that says nothing
  * else. A request that came from another front door is never relayed again. Relays have a limit of their own, and a
  * caller that the other machine does not know counts among the strangers here.
  */
@@ -34,14 +34,14 @@ import {
   unreachableText,
 } from './replies.ts';
 
-/** Listens for several hosts of this process. Errors: `invalid`, `unavailable`. */
+/** Opens a door for several hosts of this process, by default on loopback. Errors: `invalid`, `unavailable`. */
 export async function openFrontDoor(at?: ServeOptions, options: FrontOptions = {}): Promise<FrontDoor> {
   const front = new Front(at, takeOptions(options, 'openFrontDoor', { elsewhere: true, fault: true }));
   await front.listen();
   return front;
 }
 
-/** A door of one host: at a front door, or with a listener of its own. Errors: `invalid`, `unavailable`. */
+/** Opens the door of one host: at a front door, or with a listener of its own. Errors: `invalid`, `unavailable`. */
 export async function openHostDoor<Who>(
   at: ServeOptions | FrontPlace | undefined,
   handlers: DoorHandlers<Who>,
@@ -140,7 +140,7 @@ class Front implements FrontDoor {
     );
   }
 
-  /** The host of a request. For one of this process the request has from then on the path that its host sees. */
+  /** Finds the host of a request. If it is in this process, `request.url` becomes the path that the host sees. */
   #find(
     request: IncomingMessage,
     { names }: Arrival,
@@ -152,7 +152,7 @@ class Front implements FrontDoor {
       request.url = path.rest;
       return { host };
     }
-    // Without names, another front door has sent it here, which may not know yet where the host is now.
+    // Without names, another front door has relayed it, which may not know yet where the host is now.
     return { there: names === undefined ? undefined : this.#elsewhere(path.name) };
   }
 }

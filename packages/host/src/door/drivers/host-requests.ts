@@ -51,9 +51,9 @@ export interface DoorHandlers<Who> {
   fault(error: unknown): void;
 }
 
-/** What the listener says of a request. */
+/** What the listener knows about a request. */
 export interface Arrival {
-  /** The names that the host has there. Undefined if another front door has checked `Host` and `Origin` already. */
+  /** The names that the request may have in `Host`. Undefined if another front door has checked `Host` and `Origin`. */
   readonly names: HostNames | undefined;
   /** Called when the caller has shown a known secret: it is no stranger any more. */
   known(): void;
@@ -64,12 +64,12 @@ interface Asking extends Arrival {
   readonly response: ServerResponse;
 }
 
-/** Decides what to do with each request. The path of a request is one of its host. */
+/** Answers each request to one host. Its path is without the name of the host. */
 export class HostRequests<Who> {
   readonly #handlers: DoorHandlers<Who>;
   readonly #outside = new OutsideCallers();
   readonly #sockets: WebSocketServer;
-  /** Of requests that are under way, and of WebSockets. */
+  /** Those of requests that are under way, and of WebSockets. */
   readonly #streams = new Set<Stream>();
   #closed = false;
 

@@ -2,7 +2,7 @@
  * One place where this process listens, for one host or for several.
  *
  * Promise: without TLS it is on loopback or a Unix socket only. Strangers have limits of their own, so they keep no known
- * caller out. Closing ends every socket and frees the port. Another class decides what each request gets.
+ * caller out. Closing ends every socket and frees the port. Its handlers answer the requests.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -27,7 +27,7 @@ export interface Listener {
 const requestMs = 5000;
 const checkIntervalMs = 1000;
 
-/** Decides what the requests of a listener get. */
+/** Answers the requests of a listener. */
 export interface ListenerHandlers {
   requested(request: IncomingMessage, response: ServerResponse, arrival: Arrival): void;
   upgraded(request: IncomingMessage, stream: Stream, head: Buffer, arrival: Arrival): void;
@@ -35,7 +35,7 @@ export interface ListenerHandlers {
   close(): void;
   /** Logs an error of ours. Nobody outside sees it. */
   fault(error: unknown): void;
-  /** It may serve pages. */
+  /** Whether it may serve pages. */
   readonly pages: boolean;
 }
 
@@ -57,7 +57,7 @@ export class ListeningPlace {
   readonly #place: ListenPlace;
   readonly #handlers: ListenerHandlers;
   readonly #unauthenticated = new UnauthenticatedSockets();
-  /** Callers at doors of other machines. They take no place of a caller at this one. */
+  /** Strangers whom other machines have relayed. They take no place of a stranger at this door. */
   readonly #away = new UnauthenticatedSockets();
   readonly #taken = new WeakSet<Stream>();
   readonly #server: Server;
@@ -78,8 +78,8 @@ export class ListeningPlace {
       fenced(response, fault, () => void requested(request, response, this.#arrived(request, response))),
     );
     server.on(this.#opens, (socket: Socket) => {
-      // Another door opens a stream when it has a whole head of a request. So no stranger makes one silent, and many
-      // callers that enter at once there do not close each other here.
+      // Another door opens a stream only when it has the head of a request. So no stranger makes a silent one, and it
+      // needs no place here. Otherwise many callers that enter there at once would close each other here.
       if (!this.#taken.has(socket)) fenced(socket, fault, () => this.#unauthenticated.opened(socket));
     });
     server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
@@ -107,7 +107,7 @@ export class ListeningPlace {
       names: taken ? undefined : this.names,
       known: () => {
         strangers.remove(socket);
-        // The door that the caller came to learns that it is no stranger. An upgrade says so by itself.
+        // The door that the caller connected to learns that it is no stranger. An upgrade says so by itself.
         if (taken) response?.writeProcessing();
       },
     };
@@ -121,8 +121,8 @@ export class ListeningPlace {
   }
 
   /**
-   * Serves a connection that came by another door, which has checked `Host` and `Origin` of its request. Time limits are
-   * as for any other connection.
+   * Serves a connection that another door has relayed, which has checked `Host` and `Origin` of its request. Time limits
+   * are those of any other connection.
    */
   take(stream: Stream): void {
     this.#taken.add(stream);

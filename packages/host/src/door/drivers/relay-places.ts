@@ -18,7 +18,7 @@ export class RelayPlaces {
 
   /** Takes a place until the socket of the caller closes. Returns false if there is none. */
   take(socket: Stream): boolean {
-    // One request of a socket at a time. Otherwise a stranger opens any number of relays with one socket. Each answer
+    // One request for each socket. Otherwise a stranger could open any number of relays with one socket. Each answer
     // ends its connection, so no honest caller sends a second request.
     if (this.#sockets.has(socket)) {
       socket.destroy();

@@ -1,8 +1,8 @@
 /**
  * Carries one request to the machine that serves its host, and the answer back.
  *
- * Promise: the request and its headers go as they came. Both directions wait for a reader that is slow. When one side
- * ends, the other one does. The bytes of a WebSocket are not looked at.
+ * Promise: the request and its headers are passed on unchanged. A slow reader holds the writer back, in both directions.
+ * When one side ends, the other one does. The bytes of a WebSocket are not looked at.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { fenced } from './host-requests.ts';
 import { http } from './node-http.ts';
 import { lost, refuse, sendReply, unreachable, unreachableText } from './replies.ts';
 
-/** The time in which a side takes the last bytes of the other. */
+/** The time in which a side must take the last bytes of the other, in ms. */
 const lastBytesMs = 1000;
 
 interface Relay {
@@ -39,7 +39,7 @@ export async function relayRequest(request: IncomingMessage, response: ServerRes
     answer.on('error', () => response.destroy());
     fenced(response, relay.fault, () => {
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
-      // The headers of a stream are waited for, also while nothing is in it.
+      // A caller may wait for the headers of a stream that has no bytes yet.
       response.flushHeaders();
       answer.pipe(response);
     });
@@ -99,7 +99,7 @@ async function opened(there: HostElsewhere): Promise<Stream | undefined> {
 const sending = ({ method, url, rawHeaders }: IncomingMessage, stream: Stream) =>
   http.request({ createConnection: () => stream, method, path: url, headers: rawHeaders });
 
-/** The first lines of an answer, for a caller that may have left HTTP. The end of its body is that of the connection. */
+/** The status line and headers of an answer to an upgrade. Its body ends with the connection, so it has no chunks. */
 function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let at = 0; at < rawHeaders.length; at += 2)
@@ -115,7 +115,7 @@ function join(one: Stream, other: Stream): void {
   ] as const) {
     // biome-ignore format: one line
     from.pipe(to);
-    // A side that ends says no more and hears no more.
+    // No half-open connections: when a side ends its half, the other half is ended too.
     from.once('end', () => endSoon(from));
     from.once('close', () => endSoon(to));
   }

@@ -1,4 +1,4 @@
-/** What a door says to a request that it does not serve. */
+/** Replies of a door to requests that it does not serve. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex as Stream } from 'node:stream';
 import type { SlotResult } from '../connection-slots.ts';
@@ -52,7 +52,7 @@ const unavailable = (message: string): string => JSON.stringify({ code: 'unavail
 export const unreachable: string = unavailable(unreachableText);
 export const tooManyRelays: string = unavailable(tooManyRelaysText);
 
-/** The machine may have done what was asked. */
+/** For a call that the other machine may have carried out. */
 export const lost: string = JSON.stringify({
   code: 'unknown-outcome',
   message: 'the machine that serves this host was lost before it answered: look at what happened before you try again',
