@@ -1,6 +1,6 @@
 /**
- * How long a tenant of a cluster is away when it goes from one process to another: by a pin, with its process that
- * leaves, and with its process that is killed.
+ * How long a tenant of a cluster is not served when it moves from one process to another: after a pin, after its process
+ * leaves, and after its process is killed.
  *
  * The other process is this one. The time ends with the first durable answer here.
  */

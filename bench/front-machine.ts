@@ -3,7 +3,7 @@
  * without it serves `acme` at a front door and at a door of its own. Sends its ports, addresses and secret.
  */
 import './lockdown.ts';
-import { openLink, waysOf } from '@hob/cluster';
+import { openLink, routesOf } from '@hob/cluster';
 import { openFrontDoor, openHost } from '@hob/host';
 import { E } from '@hob/vat';
 
@@ -26,7 +26,7 @@ export interface MachineReady {
 process.once('disconnect', () => process.exit());
 process.once('message', async ({ key, cert, peers, folder, there }: MachineOptions) => {
   const link = await openLink({ at: { host: '127.0.0.1', port: 0 }, key, cert, peers, take: (stream) => front.take(stream) }); // biome-ignore format: one line
-  const elsewhere = waysOf(
+  const elsewhere = routesOf(
     { where: () => (there === undefined ? undefined : { name: 'there', address: there }) },
     link,
   );

@@ -14,7 +14,7 @@
  */
 import '@hob/host/lockdown';
 import { readFileSync } from 'node:fs';
-import { type Cluster, openCluster, openLink, type TenantParts, waysOf } from '@hob/cluster';
+import { type Cluster, openCluster, openLink, type TenantParts, routesOf } from '@hob/cluster';
 import { type Host, openFrontDoor, openHost } from '@hob/host';
 
 interface Config {
@@ -47,7 +47,7 @@ const link = await openLink({
 });
 const front = await openFrontDoor(
   { port: config.door },
-  { elsewhere: (tenant) => (cluster === undefined ? undefined : waysOf(cluster, link)(tenant)) },
+  { elsewhere: (tenant) => (cluster === undefined ? undefined : routesOf(cluster, link)(tenant)) },
 );
 
 /** Opens the host of a tenant: what it offers, and who may grant it. */

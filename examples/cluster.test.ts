@@ -1,5 +1,5 @@
 /**
- * The example of `@hob/cluster`: three machines, one database, an agent and a granter who come by any door.
+ * The example of `@hob/cluster`: three machines, one database, and an agent and a granter who connect to any machine.
  *
  * Machines are killed, stopped, ended and started at random while an agent of each tenant uses its grant.
  * `HOB_FAULTS=100` makes 100 faults. `HOB_SEED=any` draws other ones.
@@ -112,7 +112,7 @@ class Site {
   }
 }
 
-/** An agent of one tenant. It comes by one door after the other, and rings its bell. */
+/** An agent of one tenant. It enters by one door after the other, and rings its bell. */
 class Agent {
   readonly calls: { readonly word: string; readonly from: number; code: string | undefined }[] = [];
   readonly #site: Site;
@@ -185,7 +185,7 @@ async function prepare(server: Server, tenant: string): Promise<Secrets> {
   return { granter: secret, session: session.secret };
 }
 
-test('an agent and a granter come by any door of three machines, over kills, stops and moves, and no use is spent twice', async () => {
+test('an agent and a granter enter by any door of three machines, over kills, stops and moves, and no use is spent twice', async () => {
   const server = await openServer();
   onTestFinished(() => server.remove());
   const { sql } = server;

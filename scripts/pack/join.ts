@@ -2,18 +2,18 @@
  * Joins the compiled modules of a package into a few files. Node takes a third of a millisecond to find and read each
  * module, and a program loads hundreds of them.
  *
- * Promise: each entry of the package stays where it is, and two entries share what both need, so a class is made once.
- * A module that names files beside itself finds them as before. Source maps still lead to the sources.
+ * Promise: each entry of the package stays where it is. Code that two entries need exists once, so a class is the same in
+ * both. A module that names files beside itself finds them as before. Source maps still lead to the sources.
  */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { namedIn } from './targets.ts';
 
-/** `imports` of a package whose modules were joined: where a module lay before. */
+/** The field `imports` of a package whose modules were joined: it finds the place where a module was before. */
 export const HERE: Readonly<Record<string, string>> = { '#here/*': './dist/*.here.js' };
 
-/** Joins the modules in `dist/` of `folder`. `entries` are paths from there, of what other packages and people reach. */
+/** Joins the modules in `dist/` of `folder`. `entries` are the paths, from there, of the modules that others import. */
 export async function joinModules(folder: string, entries: readonly string[]): Promise<void> {
   const dist = join(folder, 'dist');
   const modules = readdirSync(dist, { recursive: true, encoding: 'utf8' })
@@ -40,7 +40,7 @@ export async function joinModules(folder: string, entries: readonly string[]): P
     format: 'esm',
     platform: 'node',
     packages: 'external',
-    // The one of the compiler leads from names of packages to their sources.
+    // The tsconfig of the compiler would lead from names of packages to their sources.
     tsconfigRaw: '{}',
     metafile: true,
     target: 'node24',
@@ -50,7 +50,7 @@ export async function joinModules(folder: string, entries: readonly string[]): P
     plugins: [placesIn(dist)],
   });
   const foreign = Object.keys(metafile.inputs).find((file) => !file.startsWith('dist/'));
-  if (foreign !== undefined) throw new Error(`${foreign} is of another package, and would be there twice`);
+  if (foreign !== undefined) throw new Error(`${foreign} is of another package, and would be bundled twice`);
   for (const name of modules) for (const file of [name, `${name}.map`]) rmSync(join(dist, file), { force: true });
   for (const [name, text] of texts)
     if (text.includes('import.meta.url'))
@@ -61,7 +61,7 @@ export async function joinModules(folder: string, entries: readonly string[]): P
 
 const hereOf = (name: string): string => name.replace(/\.js$/, '.here.js');
 
-/** A module that names files beside itself reads from a small file where it lay before. */
+/** A module that names files beside itself gets its old address from a small file in its old place. */
 const placesIn = (dist: string): Plugin => ({
   name: 'places of modules',
   setup({ onResolve, onLoad }) {

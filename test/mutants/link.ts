@@ -22,7 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'link-resumed',
-    breaks: 'a stranger takes up a session of TLS without a certificate',
+    breaks: 'a stranger without a certificate resumes a TLS session',
     file: 'packages/cluster/src/link/drivers/link.ts',
     find: 'authorized && !(socket as TLSSocket).isSessionReused()',
     replace: 'authorized',
@@ -79,7 +79,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'link-opening',
     breaks: 'clients throw their secrets away while their tenant is handed over',
-    file: 'packages/cluster/src/link/ways.ts',
+    file: 'packages/cluster/src/link/routes.ts',
     find: 'if (place === undefined) return undefined;',
     replace: "if (place === undefined || place === 'here') return undefined;",
     tests,

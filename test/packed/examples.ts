@@ -168,7 +168,7 @@ ${example}`),
       const local = example.replaceAll(/'10\.0\.0\.1'|'0\.0\.0\.0'/g, "'127.0.0.1'").replaceAll(/port: \d+/g, 'port: 0');
       return `
 import '@hob/host/lockdown';
-import { type Cluster, openLink, waysOf } from '@hob/cluster';
+import { type Cluster, openLink, routesOf } from '@hob/cluster';
 import { openFrontDoor } from '@hob/host';
 const { key, cert } = ${JSON.stringify(certificate('alpha'))};
 const [tls, beta, gamma] = [{ key, cert }, ${['beta', 'gamma'].map((name) => JSON.stringify(certificate(name).cert))}];

@@ -164,7 +164,7 @@ test('the pause before the next try grows from 250 ms to 5 s', async () => {
   }
 });
 
-test('what is wanted may change while a tenant opens: it has one open host at a time, and the last wish holds', async () => {
+test('a tenant whose pin changes while it opens has one open host at a time, and goes where the last pin says', async () => {
   const { url } = await database();
   const gates: PromiseWithResolvers<void>[] = [];
   const one = await machine(url, 'one', {
@@ -270,7 +270,7 @@ test('two hosts that disagree about who lives leave a tenant with one writer', a
   expect(await one.count(name)).toBe(3);
 });
 
-test('a host whose way to the database is cut gives nothing up that its stores keep, and is a member again after it', async () => {
+test('a host that is cut off from the database keeps the tenants whose stores go on, and is a member again after it', async () => {
   const { url, name: of } = await database();
   const way = await wayTo(server.cluster);
   onTestFinished(() => way.close());

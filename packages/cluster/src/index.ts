@@ -2,7 +2,7 @@
 export type { KeptEntry } from './checkpoints.ts';
 export { openLink } from './link/drivers/link.ts';
 export type { Link, LinkOptions, LinkPeer, LinkPins } from './link/types.ts';
-export { waysOf } from './link/ways.ts';
+export { routesOf } from './link/routes.ts';
 export { openCluster } from './open-cluster.ts';
 export type {
   Cluster,

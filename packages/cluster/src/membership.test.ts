@@ -15,7 +15,7 @@ import { makeTables, SCHEMA, STEPS } from './tables.ts';
 const test = requires('postgres');
 const server = serverOfFile(test);
 
-test('a hint makes a host look at once, and names the tenant that another host has let go', async () => {
+test('a hint makes a host read the rows at once, and names the tenant that another host has freed', async () => {
   const { url, sql } = await databaseOn(server.cluster);
   const one = await join(
     {

@@ -34,7 +34,7 @@ async function scene() {
   return { said, watcher, one, two, answers, works };
 }
 
-test('a process that was stopped for longer than its lease serves nothing after it, and is a member again', async () => {
+test('a process that was stopped for longer than its lease answers nothing when it goes on, and is a member again', async () => {
   const { said, watcher, one, two, answers, works } = await scene();
   one.child.kill('SIGSTOP');
   await expect.poll(async () => (await watcher.cluster.status()).hosts.find(({ name }) => name === 'one')?.live).toBe(false); // biome-ignore format: one line

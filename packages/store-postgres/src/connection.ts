@@ -1,5 +1,5 @@
 /**
- * `@hob/store-postgres/connection`: what a package needs that keeps tables of its own beside the stores of a database.
+ * `@hob/store-postgres/connection`: for a package that keeps tables of its own beside the stores of a database.
  *
  * `connect` needs a thread of its own, which has called `prepareThread`.
  */

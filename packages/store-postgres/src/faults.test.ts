@@ -254,7 +254,7 @@ test('vats whose store was taken over while they did nothing halt at the next re
   await store.close();
 });
 
-test('a host that another one has taken over reads nothing any more to anybody: a read waits until the server says whose the store is', async () => {
+test('a host that was replaced answers no read: a read waits until the server says which host has the store', async () => {
   const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
   onTestFinished(() => way.close());
   const open = async (url: string): Promise<{ vats: Vats; pages: Far<Pages>; close(): Promise<void> }> => {
@@ -301,7 +301,7 @@ test('a host that did nothing for a while reads at once, and one that is cut off
   await store.close();
 });
 
-test('vats are told of a take-over also if the commit that saves their time meets it first, which nobody waits for', async () => {
+test('vats learn of a take-over also if the first commit that meets it is one that nobody waits for, such as that of their time', async () => {
   const [schema, clock] = [server.nextSchema(), testClock()];
   const store = await postgresStore({ url: server.cluster.url, schema, leaseMs: 6000 });
   const vats = await openVats({ store, definitions: [Pages], clock });
@@ -344,7 +344,7 @@ test('a commit whose wait for a standby was ended is not reported before a stand
   expect(await waiting).toBe('unavailable');
 });
 
-test('how long a host may count on its store: less than another host waits, and no longer than its lease', async () => {
+test('a host relies on its store for less than another host waits, and no longer than its lease', async () => {
   const schema = server.nextSchema();
   let time = 0;
   const place = { host: server.cluster.socket, port: server.cluster.port, database: 'postgres', user: 'hob' };

@@ -46,7 +46,7 @@ const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
 /** A host keeps its store for this time after its session has ended, because it may connect again. */
 const LINGER_MS = 500;
-/** A host counts on its store for a little less than that, because clocks do not run equally fast. */
+/** A host relies on its store for a little less than that, because clocks do not run equally fast. */
 const HELD_MS = LINGER_MS - 100;
 /** The interval at which a standby tries again, once it has seen that the other host renews its lease. */
 const STANDBY_MS = 250;
@@ -115,7 +115,7 @@ class LiveStore {
   #state: 'open' | 'full' | 'failed' = 'open';
   /** The number of commits of this opening. */
   #done = 0;
-  /** When the last renewal of the lease began that was done. */
+  /** When the last successful renewal of the lease began. */
   #renewedAt = 0;
   #last: Promise<unknown> = Promise.resolve();
   readonly #stopRenewing: () => void;
@@ -263,8 +263,8 @@ class LiveStore {
   }
 
   /**
-   * What began at `began` was done in a session with the lock of the store. So no other host takes the store before that
-   * lock has been free for `LINGER_MS`, unless the lease ends.
+   * The statement that began at `began` was done in a session that holds the lock of the store. So no other host takes the
+   * store before that lock has been free for `LINGER_MS`, unless the lease ends.
    */
   #outcome(status: CommitOutcome['status'], began: number): CommitOutcome {
     const leaseLeft = this.#renewedAt + this.#options.leaseMs - began;
@@ -303,7 +303,7 @@ class LiveStore {
     history.counted(head, cut);
   }
 
-  /** Renews the lease. A host that has nothing to write learns here that it was taken over. Returns whether it is done. */
+  /** Renews the lease. A host that has nothing to write learns here that it was taken over. Returns whether it was renewed. */
   async #renew(): Promise<boolean> {
     const { opening } = this.#opening;
     const began = this.#powers.now();
@@ -314,7 +314,7 @@ class LiveStore {
     } catch (error) {
       // The server may be there again at the next renewal.
       if (!(error instanceof TakenOver)) return false;
-      // Also if a commit that nobody waited for has failed before, such as that of the vat time.
+      // Told also if a commit has failed before: nobody may have waited for it, such as for that of the vat time.
       this.#state = 'failed';
       this.#powers.onFailure();
       return false;

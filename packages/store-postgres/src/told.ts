@@ -1,11 +1,11 @@
-/** What a program is told when a statement failed. */
+/** The errors that a program gets when a statement failed. */
 import { CapError } from '@hob/vat/errors';
 import { ServerError } from './drivers/connection.ts';
 
 const silent = (): CapError =>
   new CapError('unavailable', 'the database server does not answer: check that it runs and can be reached');
 
-/** Returns the error that a program gets. */
+/** Turns an error of the server or its connection into the one that a program gets. */
 export function told(error: unknown): CapError {
   if (error instanceof CapError) return error;
   if (!(error instanceof ServerError)) return silent();

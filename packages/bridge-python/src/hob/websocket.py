@@ -48,7 +48,7 @@ def refused(status: int) -> CapError:
         error = Refused("the host does not know this secret: ask for a new one")
     elif status == 503:
         return _NotNow(
-            "the host accepts no connection now (its store fails, or it has too many): "
+            "the host accepts no connection now (its store fails, its machine is away, or it has too many): "
             "keep the secret, and ask whoever runs the host to look"
         )
     elif status == 429:

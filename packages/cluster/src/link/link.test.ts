@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { certificate } from '../../../../test/certificate.ts';
 import { openLink } from './drivers/link.ts';
 import type { Link, LinkOptions } from './types.ts';
-import { waysOf } from './ways.ts';
+import { routesOf } from './routes.ts';
 
 const at = { host: '127.0.0.1', port: 0 };
 const greeting = 'hob-link 1\n';
@@ -131,7 +131,7 @@ test('a pin that is removed ends the streams of its machine, and lets it in no m
   await once(early, 'data');
   expect(session).toBeDefined();
   const again = { ...b, session: session as unknown as Buffer };
-  // Nobody shows a certificate in a session that is taken up again, so it is refused also while the pin is there.
+  // Nobody shows a certificate in a resumed session, so it is refused also while the pin is there.
   expect(await stranger(atA.link.port, again)).toBe('');
   atA.link.pin({ c: c.cert });
   await once(fromB, 'close');
@@ -246,7 +246,7 @@ test('an error behind the link ends its stream, and not the process', async () =
 
 test('a tenant that is here but not open yet is unavailable, and not unknown', async () => {
   const { link } = await echo({});
-  const ways = waysOf({ where: (name) => (name === 'opening' ? 'here' : name === 'away' ? { name: 'a', address: undefined } : undefined) }, link); // biome-ignore format: one line
+  const ways = routesOf({ where: (name) => (name === 'opening' ? 'here' : name === 'away' ? { name: 'a', address: undefined } : undefined) }, link); // biome-ignore format: one line
   expect(ways('nobody')).toBeUndefined();
   expect(await code(ways('opening')!.open())).toMatch(/^unavailable: /);
   expect(await code(ways('away')!.open())).toMatch(/^unavailable: /);

@@ -13,7 +13,7 @@ import { knock } from '../../../../test/knock.ts';
 import type { OtherMachine, OtherReady } from '../../test/other-machine.ts';
 import { openLink } from './drivers/link.ts';
 import type { Link } from './types.ts';
-import { waysOf } from './ways.ts';
+import { routesOf } from './routes.ts';
 
 interface Bell {
   ring(word?: string): Promise<string>;
@@ -43,7 +43,7 @@ async function machines(): Promise<Machines> {
   const link = await openLink({ ...here, at: { host: '127.0.0.1', port: 0 }, peers: { there: there.cert }, take: (stream) => stream.destroy() }); // biome-ignore format: one line
   const address = `127.0.0.1:${ready.port}`;
   const where = (name: string) => (Object.hasOwn(ready.secrets, name) ? { name: 'there', address } : undefined);
-  const front = await openFrontDoor({}, { elsewhere: waysOf({ where }, link) });
+  const front = await openFrontDoor({}, { elsewhere: routesOf({ where }, link) });
   onTestFinished(async () => {
     await front.close();
     await link.close();

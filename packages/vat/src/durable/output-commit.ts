@@ -3,9 +3,10 @@
  *
  * Promise: every effect (driver calls, frames, promises of the host program) waits until each turn that it
  * could have observed is durable. Effects leave in turn order. This includes the results of a read-only turn
- * that follows an uncommitted one. On a clean store nothing waits, unless another process may have taken the store: then
- * a read-only turn waits for a commit, or for a check, which shows that this process still has it. If a commit fails, the turns that are not
- * durable never happened: effects that waited for them never leave, and their waiters are told.
+ * that follows an uncommitted one. On a clean store nothing waits, unless another process may have taken the
+ * store. Then a read-only turn waits for a commit or a check, which shows that this process still has it. If a
+ * commit fails, the turns that are not durable never happened: effects that waited for them never leave, and
+ * their waiters are told.
  *
  * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
  * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. While a commit is under
@@ -67,7 +68,7 @@ export class Batch implements Writes, Barrier {
     return this.#why;
   }
 
-  /** It writes nothing: it only checks that no other process has taken the store. */
+  /** Whether it writes nothing, and only checks that no other process has taken the store. */
   get isCheck(): boolean {
     return this.cells.size === 0 && this.lines.length === 0;
   }
@@ -171,7 +172,7 @@ export class OutputCommit {
     return batch;
   }
 
-  /** The batch that a read-only turn waits for. If none is there, and the store may be lost, it is one with a check. */
+  /** Returns the batch that a read-only turn waits for: the newest, or a check if another process may have the store. */
   #newestOrCheck(): Batch | undefined {
     return this.newest() ?? (this.#why !== undefined || this.#ground.held() ? undefined : this.#batch());
   }

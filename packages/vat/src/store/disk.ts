@@ -29,7 +29,7 @@ export interface CommitOutcome {
   readonly done: number;
   /** From now on only commits that end authority are done. */
   readonly onlyEndings: boolean;
-  /** No other process can take the store within this time, in ms, after the disk was given this. Absent: never. */
+  /** For this time after the disk was asked, in ms, no other process can take the store. Absent if none ever can. */
   readonly heldMs?: number;
 }
 

@@ -233,7 +233,7 @@ class Engine implements StoreEngine {
     return unwritten();
   }
 
-  /** Tells it also if a commit has failed before, because nobody may have waited for that commit. */
+  /** Tells the listeners, also if a commit has failed before: nobody may have waited for that commit. */
   #fail(): void {
     if (this.#state === 'closed' || this.#state === 'gone') return;
     this.#state = 'failed';

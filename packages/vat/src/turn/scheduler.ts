@@ -215,7 +215,8 @@ export class Scheduler {
       else this.#busy.push(lane);
     }
     this.#held = this.#busy.length === 0 && waiting.length > 0 && waiting.every((lane) => this.#mustWait(lane));
-    // The lanes that wait for the disk come first when they may run again, and of these the ones without a turn in the batch.
+    // The lanes that wait for the disk come first when they may run again. Of these, the ones without a turn in the batch
+    // come first.
     const had = (lane: Lane): boolean => lane.takenOf(this.#batch.next) > 0;
     if (waiting.length > 0)
       this.#busy = [...waiting.filter((lane) => !had(lane)), ...waiting.filter(had), ...this.#busy];

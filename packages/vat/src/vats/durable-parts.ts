@@ -46,7 +46,7 @@ export function openDurable(
   vats: DurableVats,
 ): { readonly outputCommit: OutputCommit; readonly objectStore: ObjectStore } {
   const { clock } = vats;
-  /** Until this moment no other process can take the store. */
+  /** Until this time no other process can take the store. */
   let heldUntil = engine.heldMs;
   const begin = (done: (error: unknown) => void): ((error: unknown) => void) => {
     const began = clock.boottime();

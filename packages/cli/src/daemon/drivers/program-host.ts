@@ -2,8 +2,8 @@
  * `hob host`: a host for the program that started it, such as a Python program with tools of its own.
  *
  * Promise: the host ends when its standard input ends, so it never outlives the program, also if that is killed. It
- * ends with 1 when its store is gone. All
- * that was granted and spent stays in the state. The granter is reached on a socket in a folder of mode 0700.
+ * ends with 1 when its store is gone. All that was granted and spent stays in the state. The granter is reached on a
+ * socket in a folder of mode 0700.
  */
 import { openHost, sentinelHome, toolHostOf } from '@hob/host';
 import {

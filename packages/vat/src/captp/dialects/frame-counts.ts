@@ -1,13 +1,15 @@
 /**
- * Counts the operations of a frame that a sender has not sent yet.
+ * Counts the operations of a frame before it is sent.
  *
- * Promise: operations share a frame only while none of their tokens counts as more than one. Each of them passes alone,
- * but a receiver counts the keys, lists and short strings of a whole frame.
+ * A receiver counts the keys, lists and short strings of a whole frame. Beyond some number, each of them counts as many
+ * tokens. So it can refuse a frame whose operations would each pass alone.
+ *
+ * Promise: operations share a frame only while each of their tokens counts as one.
  */
 import type { SessionLimits } from '../session/limits.ts';
 import { around, type EncodedCounts, freeLists, freeStrings, surelyFreeKeys } from './parse-frame.ts';
 
-/** What an operation has besides its values. */
+/** The lists and strings that an operation has besides its values. */
 const own = { lists: 2, strings: 4 } as const;
 
 export type OperationCounts = Pick<EncodedCounts, 'tokens' | 'keys' | 'lists' | 'strings'>;

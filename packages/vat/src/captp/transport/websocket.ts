@@ -211,7 +211,7 @@ function refusedWith(status: number): CapError {
   if (status === 503)
     return new CapError(
       'unavailable',
-      'the host accepts no connection now (its store fails, or it has too many): keep the secret, and ask whoever runs the host to look',
+      'the host accepts no connection now (its store fails, its machine is away, or it has too many): keep the secret, and ask whoever runs the host to look',
     );
   return new CapError('denied', `the host refused the connection (HTTP ${status})`);
 }

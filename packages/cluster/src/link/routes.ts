@@ -8,7 +8,7 @@ import type { Link } from './types.ts';
  * Makes the option `elsewhere` of `openFrontDoor`: it asks the cluster where a tenant is, and dials that machine. A tenant
  * that is being opened here, or handed over, is `unavailable` and not unknown, so clients try again.
  */
-export function waysOf(
+export function routesOf(
   cluster: Pick<Cluster, 'where'>,
   link: Pick<Link, 'dial'>,
 ): NonNullable<FrontOptions['elsewhere']> {
