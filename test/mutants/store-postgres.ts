@@ -469,7 +469,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-held-long',
-    breaks: 'a host counts on its store for longer than another one waits',
+    breaks: 'a host relies on its store for longer than another one waits',
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'const HELD_MS = LINGER_MS - 100;',
     replace: 'const HELD_MS = 3000;',
@@ -477,7 +477,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-held-lease',
-    breaks: 'a host counts on its store after its lease',
+    breaks: 'a host relies on its store after its lease',
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'Math.min(HELD_MS, leaseLeft)',
     replace: 'HELD_MS',

@@ -40,7 +40,7 @@ export class Said {
     return [...this.#counts].reduce((sum, [key, n]) => sum + (key.startsWith(start) ? n : 0), 0);
   }
 
-  /** Fails if some order of the calls of a tenant does not explain what was answered, or a use was spent twice. */
+  /** Fails if no order of the calls of a tenant explains its answers, or if a use was spent twice. */
   check(): { readonly answers: number; readonly effects: number } {
     const spent = this.#effects.map(({ tenant, left }) => `${tenant}/${left}`);
     expect(new Set(spent).size).toBe(spent.length);

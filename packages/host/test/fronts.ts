@@ -1,4 +1,4 @@
-/** Front doors with hosts, and two of them with a way between. */
+/** Front doors with hosts, and two of them that are connected. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, connect as dialTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
