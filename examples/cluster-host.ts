@@ -14,7 +14,7 @@
  */
 import '@hob/host/lockdown';
 import { readFileSync } from 'node:fs';
-import { type Cluster, openCluster, openLink, type TenantParts, routesOf } from '@hob/cluster';
+import { type Cluster, openCluster, openLink, routesOf, type TenantParts } from '@hob/cluster';
 import { type Host, openFrontDoor, openHost } from '@hob/host';
 
 interface Config {

@@ -184,7 +184,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-chain-against',
-    breaks: 'a ledger that was put back alone is taken for a good one',
+    breaks: 'a ledger that was put back alone counts as good',
     file: 'packages/cluster/src/verify.ts',
     find: 'against.length === 0 ? {} : { against }',
     replace: '{}',

@@ -165,7 +165,9 @@ ${example}`),
     page: 'packages/cluster/README.md',
     has: 'openLink(',
     whole: (example) => {
-      const local = example.replaceAll(/'10\.0\.0\.1'|'0\.0\.0\.0'/g, "'127.0.0.1'").replaceAll(/port: \d+/g, 'port: 0');
+      const local = example
+        .replaceAll(/'10\.0\.0\.1'|'0\.0\.0\.0'/g, "'127.0.0.1'")
+        .replaceAll(/port: \d+/g, 'port: 0');
       return `
 import '@hob/host/lockdown';
 import { type Cluster, openLink, routesOf } from '@hob/cluster';

@@ -1,9 +1,9 @@
 /**
  * The merged chain of checkpoints: what the ledgers of all tenants have signed, in one order.
  *
- * Promise: each entry has a signed checkpoint of one tenant, and the hash of it and of the entry before. So a ledger that
- * was put back, replaced or removed alone does not agree with the entries of its tenant. Whoever can write the database
- * can write this chain anew, too: an entry that is kept elsewhere shows that.
+ * Promise: each entry has a signed checkpoint of one tenant, and a hash over it and the hash before. So a ledger that was
+ * put back, replaced or removed alone does not agree with the entries of its tenant. Whoever can write the database can
+ * write this chain anew, too: an entry that is kept elsewhere shows that.
  */
 import { type Connection, ServerError } from '@hob/store-postgres/connection';
 import { sha256 } from '@hob/vat/forwarder';
@@ -25,7 +25,7 @@ export type KeptEntry = Pick<Entry, 'n' | 'hash'>;
 export const hashOf = (before: string, { n, tenant, note }: Omit<Entry, 'hash'>): string =>
   sha256([before, n, tenant, note].join('\n'));
 
-/** The same in SQL. A checkpoint that is the last one of its tenant already is not added again. */
+/** Adds an entry, with the hash of `hashOf` in SQL. A checkpoint that is already the last one of its tenant is not added. */
 const ADD = `
   INSERT INTO checkpoint
   SELECT n + 1, $1, $2, rtrim(translate(encode(
@@ -36,7 +36,7 @@ const ADD = `
 /** The SQLSTATE of a row that is there already: another host has added an entry at the same moment. */
 const TAKEN = '23505';
 
-/** Adds a checkpoint of a tenant. It may be called twice with one checkpoint. */
+/** Adds a checkpoint of a tenant. Adding the last one of the tenant again changes nothing. */
 export async function addCheckpoint(connection: Connection, tenant: string, note: string): Promise<void> {
   for (;;) {
     try {

@@ -1,8 +1,8 @@
 /** `@hob/cluster`: several machines serve the tenants of one database. */
 export type { KeptEntry } from './checkpoints.ts';
 export { openLink } from './link/drivers/link.ts';
-export type { Link, LinkOptions, LinkPeer, LinkPins } from './link/types.ts';
 export { routesOf } from './link/routes.ts';
+export type { Link, LinkOptions, LinkPeer, LinkPins } from './link/types.ts';
 export { openCluster } from './open-cluster.ts';
 export type {
   Cluster,

@@ -2,15 +2,15 @@
 import { CapError, type LedgerVerdict, type Store, verifyLedger } from '@hob/vat';
 import { type Entry, faultOf, type KeptEntry } from './checkpoints.ts';
 
-/** What is known of the ledgers of a cluster. */
+/** The result of `verify`. */
 export interface ClusterVerdict {
-  /** All ledgers are good, and agree with the chain. */
+  /** Whether the chain is whole, and all ledgers are good and agree with it. */
   readonly ok: boolean;
   /** Why the merged chain is not whole. Undefined if it is. */
   readonly why: string | undefined;
-  /** Count of its entries. */
+  /** The number of entries in the chain. */
   readonly entries: number;
-  /** The last one. Kept elsewhere, it shows later whether the chain was written anew. */
+  /** The last entry. Kept elsewhere, it shows later whether the chain was written anew. */
   readonly last: KeptEntry | undefined;
   /** By the names of the tenants. `missing`: the chain has checkpoints of it, and its ledger is gone. */
   readonly tenants: Readonly<Record<string, LedgerVerdict | 'missing'>>;
@@ -25,7 +25,7 @@ interface Looking {
   look(tenant: string): Promise<Store>;
 }
 
-/** Also looks at tenants that were removed. Errors: `invalid` (`kept`), those of `look`. */
+/** Verifies all tenants, also removed ones. Errors: `invalid` (`kept`), those of `look`. */
 export async function verdictOf({ entries, tenants, kept, look }: Looking): Promise<ClusterVerdict> {
   if (kept !== undefined && !(Number.isSafeInteger(kept.n) && kept.n > 0 && typeof kept.hash === 'string'))
     throw new CapError('invalid', 'kept is an entry of the chain: its number n and its hash');
@@ -42,7 +42,7 @@ export async function verdictOf({ entries, tenants, kept, look }: Looking): Prom
   return { ok, why, entries: entries.length, last, tenants: verdicts };
 }
 
-/** Undefined for a tenant that nobody has opened yet. */
+/** Verifies one ledger. Returns undefined for a tenant that nobody has opened yet. */
 async function ledgerOf(
   look: () => Promise<Store>,
   against: readonly string[],

@@ -7,8 +7,8 @@ import type { CapError } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { certificate } from '../../../../test/certificate.ts';
 import { openLink } from './drivers/link.ts';
-import type { Link, LinkOptions } from './types.ts';
 import { routesOf } from './routes.ts';
+import type { Link, LinkOptions } from './types.ts';
 
 const at = { host: '127.0.0.1', port: 0 };
 const greeting = 'hob-link 1\n';

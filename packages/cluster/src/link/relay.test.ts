@@ -12,8 +12,8 @@ import { certificate } from '../../../../test/certificate.ts';
 import { knock } from '../../../../test/knock.ts';
 import type { OtherMachine, OtherReady } from '../../test/other-machine.ts';
 import { openLink } from './drivers/link.ts';
-import type { Link } from './types.ts';
 import { routesOf } from './routes.ts';
+import type { Link } from './types.ts';
 
 interface Bell {
   ring(word?: string): Promise<string>;

@@ -15,7 +15,8 @@ import type { Pins } from './pins.ts';
 const dialMs = 5000;
 
 const unavailable = (text: string): CapError => new CapError('unavailable', text);
-const noAnswer = 'the other machine does not answer, or shows another certificate than the pinned one: check its address and peers';
+const noAnswer =
+  'the other machine does not answer, or shows another certificate than the pinned one: check its address and peers';
 
 /** A key and its certificate, in PEM. */
 export interface Identity {
@@ -26,7 +27,8 @@ export interface Identity {
 /** Errors: `unavailable`. */
 export async function dialPeer(peer: LinkPeer, own: Identity | undefined, pins: Pins): Promise<Socket> {
   const at = placeOf(peer.address);
-  if (at === undefined) throw unavailable('the address of the other machine is not known: give it to openCluster there');
+  if (at === undefined)
+    throw unavailable('the address of the other machine is not known: give it to openCluster there');
   const socket = own === undefined ? plainTo(at) : tlsTo(at, own, pinOf(peer, pins));
   socket.on('error', () => {});
   try {

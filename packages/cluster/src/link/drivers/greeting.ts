@@ -20,7 +20,13 @@ export function greeted(socket: Socket): Promise<void> {
       clearTimeout(timer);
       socket.off('readable', look).off('end', silent).off('close', silent);
       if (said) resolve();
-      else reject(new CapError('unavailable', 'the other side does not speak this version of the link: run the same version of Hob on both'));
+      else
+        reject(
+          new CapError(
+            'unavailable',
+            'the other side does not speak this version of the link: run the same version of Hob on both',
+          ),
+        );
     };
     const silent = (): void => over(false);
     const look = (): void => {

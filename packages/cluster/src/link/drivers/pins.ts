@@ -15,7 +15,10 @@ export class Pins {
     for (const [name, pem] of Object.entries(peers)) {
       const print = printOf(pem);
       if (print === undefined)
-        throw new CapError('invalid', `the certificate of the peer ${JSON.stringify(name)} is not PEM: give the text of its file`);
+        throw new CapError(
+          'invalid',
+          `the certificate of the peer ${JSON.stringify(name)} is not PEM: give the text of its file`,
+        );
       if (this.#prints.has(print))
         throw new CapError('invalid', 'two peers have the same certificate: make one for each machine');
       this.#prints.set(print, { name, pem });
