@@ -40,6 +40,8 @@ const peers = Object.fromEntries(Object.entries(config.peers).map(([name, pem]) 
 const { name, url, stateDir, leaseMs = 10_000 } = config;
 
 let cluster: Cluster | undefined;
+/** Before this machine has joined, nobody knows where a tenant is. Clients try again. */
+const starting = { open: () => Promise.reject(new Error('this machine has not joined yet')) };
 const link = await openLink({
   at: { host: '127.0.0.1', port: config.link },
   ...{ key: text(config.key), cert: text(config.cert), peers },
@@ -47,7 +49,7 @@ const link = await openLink({
 });
 const front = await openFrontDoor(
   { port: config.door },
-  { elsewhere: (tenant) => (cluster === undefined ? undefined : routesOf(cluster, link)(tenant)) },
+  { elsewhere: (tenant) => (cluster === undefined ? starting : routesOf(cluster, link)(tenant)) },
 );
 
 /** Opens the host of a tenant: what it offers, and who may grant it. */

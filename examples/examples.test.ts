@@ -84,8 +84,8 @@ test('the first session takes ten lines', () => {
 });
 
 test('each example is run by a test', () => {
-  const tests = ['examples.test.ts', 'guest.test.ts', 'postgres.test.ts', 'demo/demo.ts'].map((file) =>
-    readFileSync(join(here, file), 'utf8'),
+  const tests = ['examples.test.ts', 'cluster.test.ts', 'guest.test.ts', 'postgres.test.ts', 'demo/demo.ts'].map(
+    (file) => readFileSync(join(here, file), 'utf8'),
   );
   const programs = readdirSync(here).filter((file) => /(?<!\.test)\.ts$/.test(file));
   expect(programs.filter((file) => !tests.some((text) => text.includes(`'${file}'`)))).toEqual([]);

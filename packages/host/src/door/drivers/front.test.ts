@@ -75,6 +75,7 @@ test('a name that nobody has gets a 404 that says nothing else; a wrong name of 
   expect(await ask(front.url, '/')).toEqual({ status: 404, body: 'not found\n' });
   expect(await ask(front.url, '/nobody/object/x', {}, '{}')).toEqual({ status: 404, body: 'not found\n' });
   expect(await knock(`${front.url}/nobody`, { secret: a.session.secret })).toBe('HTTP 404');
+  await expect(connect(`${front.url}/nobody`, { secret: a.session.secret })).rejects.toThrow(/check the last part of the address/); // biome-ignore format: one line
   for (const [name, secret] of [
     ['a', a.session.secret],
     ['nobody', 'hob1_x'],
