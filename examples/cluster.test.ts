@@ -21,7 +21,7 @@ import { openCluster as openServer, type Cluster as Server } from '../test/postg
 import { chanceSeed } from '../test/seed.ts';
 
 const test = requires('postgres');
-const FAULTS = Number(process.env['HOB_FAULTS'] ?? (deep ? 12 : 3));
+const FAULTS = Number(process.env['HOB_FAULTS'] ?? (deep ? 8 : 3));
 const NAMES = ['alpha', 'beta', 'gamma'] as const;
 const TENANTS = ['acme', 'globex'] as const;
 const USES = 100_000;

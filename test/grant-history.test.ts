@@ -86,7 +86,7 @@ test('each history that happened is accepted, however long it is and however man
     fc.property(fc.integer({ min: 1, max: 40 }), steps(80), (uses, given) => {
       expect(whyNot(uses, happened(uses, given))).toBe(undefined);
     }),
-    { numRuns: volume(500, 5000) },
+    { numRuns: volume(500, 2000) },
   );
 });
 
@@ -98,7 +98,7 @@ test('of short histories, true ones and others, it accepts exactly those that so
     expect(whyNot(uses, history) === undefined, JSON.stringify({ uses, history })).toBe(explained);
   };
   const uses = fc.integer({ min: 1, max: 4 });
-  fc.assert(fc.property(uses, anything, same), { numRuns: volume(2000, 30_000) });
+  fc.assert(fc.property(uses, anything, same), { numRuns: volume(2000, 10_000) });
   // Almost true histories: one answer is replaced.
   const changed = fc.record({ at: fc.nat(7), answer: fc.oneof(answersOf.use, answersOf.left) });
   fc.assert(
@@ -112,7 +112,7 @@ test('of short histories, true ones and others, it accepts exactly those that so
       if (fits && answer !== undefined) history[at] = { ...call, answer };
       same(uses, history);
     }),
-    { numRuns: volume(2000, 30_000) },
+    { numRuns: volume(2000, 10_000) },
   );
   // Almost true histories: one call is moved in time.
   fc.assert(
@@ -122,7 +122,7 @@ test('of short histories, true ones and others, it accepts exactly those that so
       if (call !== undefined) history[at] = { ...call, from: call.from + by, to: call.to + by };
       same(uses, history);
     }),
-    { numRuns: volume(2000, 30_000) },
+    { numRuns: volume(2000, 10_000) },
   );
   expect(Math.min(seen.explained, seen.not)).toBeGreaterThan(500);
 });

@@ -17,7 +17,7 @@ import { chanceSeed } from '../../../test/seed.ts';
 import { databaseOn } from '../test/databases.ts';
 import { Life, Said } from '../test/processes.ts';
 
-const FAULTS = Number(process.env['HOB_FAULTS'] ?? 15);
+const FAULTS = Number(process.env['HOB_FAULTS'] ?? 8);
 const TENANTS = ['a', 'b', 'c', 'd'];
 const NAMES = ['one', 'two', 'three'];
 const LEASE_MS = 1000;

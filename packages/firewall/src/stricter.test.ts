@@ -94,6 +94,6 @@ test('what the terms stop is stopped with a firewall whose plugins allow everyth
         if (uses !== undefined) expect((await each(of, made)).filter((outcome) => outcome === 'ok').length).toBeLessThanOrEqual(uses); // biome-ignore format: one line
       }
     }),
-    { numRuns: volume(12, 200) },
+    { numRuns: volume(12, 100) },
   );
 });

@@ -300,6 +300,6 @@ test('property: the counts of all lines are what passed, and no call but a part 
         .toBe(passed);
       expect((await lines()).filter(({ k }) => k === 'call').length).toBe(withLine);
     }),
-    { numRuns: volume(15, 100) },
+    { numRuns: volume(15, 50) },
   );
 });

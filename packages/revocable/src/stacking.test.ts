@@ -138,7 +138,7 @@ function modelOf(of: Layer, vat: number, wall: number): Model {
 }
 
 // 10,000 in the plain regime of the deep run. Locked down a quarter of them: hardened intrinsics change nothing here.
-const runs = volume(1_000, 10_000) / (Object.isFrozen(Object.prototype) ? 4 : 1);
+const runs = volume(1_000, 5_000) / (Object.isFrozen(Object.prototype) ? 4 : 1);
 
 test('random stacks: a call passes exactly if every layer allows it, in any order', async () => {
   const clock = testClock();

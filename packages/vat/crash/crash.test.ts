@@ -14,7 +14,7 @@ import { needs, requires } from '../../../test/needs.ts';
 import { chanceSeed } from '../../../test/seed.ts';
 import { type Storm, storm } from './crash.ts';
 
-const CUTS = volume(4, 50);
+const CUTS = volume(4, 30);
 /** Fewer, because the power cuts also kill processes. */
 const KILLS = volume(2, 5);
 /** A server takes a second to recover, and a host half a second to take over. */

@@ -318,7 +318,7 @@ function imported(
   return { result, written, plan: plan as Plan };
 }
 
-const COUNT = { numRuns: volume(60, 500) };
+const COUNT = { numRuns: volume(60, 250) };
 for (const product of ['claude', 'hermes', 'codex', 'gemini'] as const) {
   const files = fc.array(given(product), { minLength: 1, maxLength: 6 });
 

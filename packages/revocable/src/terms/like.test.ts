@@ -115,7 +115,7 @@ test('what is written into the holes is found again, whatever it is; a changed f
           `${one}${b}${two}`.endsWith(c) && taken(template, `${a}${one}${b}${two}`),
         );
     }),
-    { numRuns: volume(200, 2_000) },
+    { numRuns: volume(200, 1_000) },
   );
 });
 

@@ -12,7 +12,7 @@ import { conversation, Fuzzer, shown, shrunk } from '../../attack/fuzz.ts';
 import { ModelFuzzer } from '../../attack/model.ts';
 
 const conversations = volume(150, 400);
-const byRules = volume(100, 5_000);
+const byRules = volume(100, 2_500);
 /** Ends what hangs. */
 const limitMs = 900_000;
 
