@@ -9,7 +9,7 @@ let held: (() => void)[] = [];
 let state: WayState = 'open';
 
 function pass(from: Socket, to: Socket, back: boolean): void {
-  const now = (act: () => void): void => void (state === 'holds' && !back ? held.push(act) : act());
+  const now = (act: () => void): void => void (state === (back ? 'late' : 'holds') ? held.push(act) : act());
   sockets.add(from);
   from.on('data', (bytes) => {
     if (state === 'swallows' || (state === 'mute' && back)) return;

@@ -14,8 +14,9 @@ import { type Cluster, urlOf } from './postgres-cluster.ts';
  * - `swallows`: nothing passes, and the connections stay open.
  * - `mute`: answers of the server do not come back.
  * - `holds`: data of the host is held back until the state changes. It then arrives, also if the host has given up.
+ * - `late`: the same for answers of the server.
  */
-export type WayState = 'open' | 'cut' | 'swallows' | 'mute' | 'holds';
+export type WayState = 'open' | 'cut' | 'swallows' | 'mute' | 'holds' | 'late';
 
 export interface Way {
   readonly url: string;

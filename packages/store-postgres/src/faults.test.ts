@@ -280,6 +280,43 @@ test('a host that was replaced answers no read: a read waits until the server sa
   await second.close();
 });
 
+test('attack: a commit whose answer comes after another host has taken the store lets nothing out, also no read that came meanwhile', async () => {
+  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
+  onTestFinished(() => way.close());
+  const open = async (url: string): Promise<{ vats: Vats; pages: Far<Pages>; close(): Promise<void> }> => {
+    const store = await postgresStore({ url, schema });
+    const vats = await openVats({ store, definitions: [Pages] });
+    const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
+    return { vats, pages, close: () => vats.close().then(() => store.close()) };
+  };
+  const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
+    promise.catch(({ code }: { readonly code: string }) => code);
+  const first = await open(way.url);
+  let [added, isDone]: [Promise<unknown> | undefined, boolean] = [undefined, false];
+  // If a renewal of the lease is on its way, the commit waits for its answer.
+  while (!isDone) {
+    await way.is('open');
+    await added;
+    await first.vats.sweep();
+    const before = await commitsOf(schema);
+    await way.is('late');
+    added = outcomeOf(E(first.pages).add());
+    for (let n = 0; n < 100 && !isDone; n += 1) {
+      await wait(5);
+      isDone = (await commitsOf(schema)) > before;
+    }
+  }
+  await server.cluster.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND application_name = 'hob' AND classid::bigint = (SELECT ${lockClass(schema)}::bigint & 4294967295)`); // biome-ignore format: one line
+  const second = await open(server.cluster.url);
+  await E(second.pages).add();
+  const read = outcomeOf(E(first.pages).count());
+  await way.is('open');
+  const outcomes = await Promise.all([added, read]);
+  await first.close();
+  await second.close();
+  expect(outcomes).toEqual(['unknown-outcome', 'unknown-outcome']);
+});
+
 test('a host that did nothing for a while reads at once, and one that is cut off lets no read through after two seconds', async () => {
   const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
   onTestFinished(() => way.close());

@@ -51,6 +51,15 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/durable/attacks.test.ts', 'packages/vat/src/durable/output-commit.test.ts'],
   },
   {
+    name: 'durable-late-answer',
+    breaks:
+      'what waits for a commit leaves after another process has taken the store, if the answer to the commit is late',
+    file: 'packages/vat/src/durable/output-commit.ts',
+    find: 'if (error === undefined && !this.#ground.held()) return',
+    replace: 'if (false as boolean) return',
+    tests: ['packages/vat/src/durable/output-commit.test.ts'],
+  },
+  {
     name: 'durable-outcome-waits',
     breaks: 'an answer waits for the line that says how its call ended',
     file: 'packages/vat/src/durable/output-commit.ts',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { logFaultsTo } from '../core/faults.ts';
 import type { LedgerEntry } from '../core/ledger-entry.ts';
-import { OutputCommit, type Writes } from './output-commit.ts';
+import { type Batch, OutputCommit, type Writes } from './output-commit.ts';
 
 const outcome = (n: number): LedgerEntry => ({ kind: 'result', fields: { n } });
 const linesOf = ({ writes }: { readonly writes: Writes }): unknown[] => writes.lines.map(({ fields }) => fields['n']);
@@ -77,7 +77,8 @@ test('a read-only turn waits for a check if another process may have taken the s
 });
 
 test('a commit that shows whose the store is saves the check', () => {
-  const { outputCommit, commits, checks } = disk({ held: () => false });
+  let held = false;
+  const { outputCommit, commits, checks } = disk({ held: () => held });
   const out: string[] = [];
   const leave = (name: string): [() => void, () => void] => [() => out.push(name), () => {}];
   outputCommit.turn(undefined, [])?.then(...leave('read'));
@@ -87,11 +88,47 @@ test('a commit that shows whose the store is saves the check', () => {
   outputCommit.afterTurn(true);
   outputCommit.turn(undefined, [])?.then(...leave('read later'));
   expect([checks.length, commits.map(linesOf)]).toEqual([0, [[1]]]);
+  held = true;
   commits[0]?.done(undefined);
   expect(out).toEqual(['read', 'change', 'end of a call', 'read later']);
+  held = false;
   expect(outputCommit.turn(undefined, [outcome(2)])).toBeDefined();
   outputCommit.afterTurn(true);
   expect([checks.length, commits.map(linesOf)]).toEqual([0, [[1], [2]]]);
+});
+
+test('attack: nothing leaves when the answer to a commit or a check comes after another process may have taken the store', () => {
+  let held = false;
+  const { outputCommit, commits, checks, failures, lost } = disk({ held: () => held });
+  const out: string[] = [];
+  const leaves = (name: string, batch: Batch | undefined): void =>
+    batch?.then(
+      () => out.push(name),
+      ({ code }) => out.push(`${name} ${code}`),
+    );
+  leaves('change', outputCommit.turn(cell('a'), []));
+  outputCommit.afterTurn(true);
+  // It reads what the other process has changed since, and waits for a commit that was done before.
+  leaves('read', outputCommit.turn(undefined, []));
+  commits[0]?.done(undefined);
+  expect([out, checks.length]).toEqual([[], 1]);
+  leaves('read later', outputCommit.turn(undefined, []));
+  // The answer to the check is late, too.
+  checks[0]?.(undefined);
+  expect([out, checks.length]).toEqual([[], 2]);
+  held = true;
+  checks[1]?.(undefined);
+  expect(out).toEqual(['change', 'read', 'read later']);
+  expect([outputCommit.counts.commits.done, outputCommit.newest()]).toEqual([1, undefined]);
+  held = false;
+  leaves('change', outputCommit.turn(cell('b'), []));
+  outputCommit.afterTurn(true);
+  leaves('read', outputCommit.turn(undefined, []));
+  leaves('next change', outputCommit.turn(cell('c'), []));
+  commits[1]?.done(undefined);
+  checks[2]?.(new Error('another process has it'));
+  expect(out.slice(3)).toEqual(['change unknown-outcome', 'read unknown-outcome', 'next change unknown-outcome']);
+  expect([failures.length, lost, commits.length]).toEqual([1, [['b', 'c']], 2]);
 });
 
 test('messages of a turn wait until its commit is on the disk', () => {

@@ -4,9 +4,9 @@
  * Promise: every effect (driver calls, frames, promises of the host program) waits until each turn that it
  * could have observed is durable. Effects leave in turn order. This includes the results of a read-only turn
  * that follows an uncommitted one. On a clean store nothing waits, unless another process may have taken the
- * store. Then a read-only turn waits for a commit or a check, which shows that this process still has it. If a
- * commit fails, the turns that are not durable never happened: effects that waited for them never leave, and
- * their waiters are told.
+ * store. Then a read-only turn waits for a commit or a check, which shows that this process still has it. If the
+ * disk answers too late to show that, another check follows. If a commit fails, the turns that are not durable
+ * never happened: effects that waited for them never leave, and their waiters are told.
  *
  * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
  * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. While a commit is under
@@ -314,6 +314,9 @@ export class OutputCommit {
     const began = this.#ground.tick();
     const ended = (error: unknown): void => {
       if (this.#committing !== batch) return;
+      // It may have been done long before its answer came, and another process may have taken the store since. Then
+      // nothing leaves: neither its own effects, nor those of turns that ran meanwhile and read.
+      if (error === undefined && !this.#ground.held()) return fencedOr(() => this.#ground.confirm(ended), ended);
       this.#committing = undefined;
       fenced(() => this.#ended(batch, began, error));
       this.#ground.room();
