@@ -37,6 +37,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests,
   },
   {
+    name: 'link-unpin-dialled',
+    breaks: 'a machine whose pin is removed while it is dialled gets a stream',
+    file: 'packages/cluster/src/link/drivers/link.ts',
+    find: 'if (this.#own !== undefined && this.#nameOf(socket) !== peer.name)',
+    replace: 'if (this.#closed)',
+    tests,
+  },
+  {
     name: 'link-handshake',
     breaks: 'a stranger who never finishes the handshake keeps its socket',
     file: 'packages/cluster/src/link/drivers/link.ts',

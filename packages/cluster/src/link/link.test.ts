@@ -1,8 +1,8 @@
 /** The link between machines: who is taken for a machine, and who is not. */
 import { once } from 'node:events';
-import { createServer, connect as dialTcp, type Socket } from 'node:net';
+import { type AddressInfo, createServer, connect as dialTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ConnectionOptions, connect as dialTls, type TLSSocket } from 'node:tls';
+import { type ConnectionOptions, createServer as createTls, connect as dialTls, type TLSSocket } from 'node:tls';
 import type { CapError } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { certificate } from '../../../../test/certificate.ts';
@@ -142,6 +142,24 @@ test('a pin that is removed ends the streams of its machine, and lets it in no m
   expect(await code(atB.link.dial(peer))).toBe('ok');
   expect(() => atA.link.pin({ b: 'nothing' })).toThrowError(/is not PEM/);
   expect(() => atA.link.pin({ b: b.cert, c: b.cert })).toThrowError(/the same certificate/);
+});
+
+test('attack: a machine whose pin is removed while it is dialled gets no byte of a caller', async () => {
+  const atB = await echo({ ...b, peers: { a: a.cert } });
+  // It says nothing before its pin is removed.
+  const server = createTls({ ...a }, (socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      atB.link.pin({ c: c.cert });
+      socket.write(greeting);
+    });
+  }).listen(at);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  expect(await code(atB.link.dial({ name: 'a', address: `127.0.0.1:${port}` }))).toMatch(
+    /^unavailable: the certificate/,
+  );
 });
 
 test('400 streams that are opened at once are all opened', async () => {
