@@ -338,10 +338,10 @@ export class ObjectStore {
   }
 
   /**
-   * The newest batch that is not yet durable. An effect that depends on anything seen now must wait for it.
+   * The batch that is to be durable before an effect leaves that depends on anything seen now.
    */
-  newest(): Barrier | undefined {
-    return this.#outputCommit.newest();
+  newestOrCheck(): Barrier | undefined {
+    return this.#outputCommit.newestOrCheck();
   }
 }
 

@@ -156,7 +156,7 @@ export class OutputCommit {
     taken?: string,
   ): Batch | undefined {
     const changes = (cells !== undefined && cells.size > 0) || taken !== undefined;
-    if (!changes && lines.length === 0) return this.#newestOrCheck();
+    if (!changes && lines.length === 0) return this.newestOrCheck();
     const refused = this.refuses(lines);
     if (refused !== undefined) return this.#never(refused);
     if (!changes && lines.every(isOutcome)) return this.#later(lines);
@@ -172,14 +172,17 @@ export class OutputCommit {
     return batch;
   }
 
-  /** Returns the batch that a read-only turn waits for: the newest, or a check if another process may have the store. */
-  #newestOrCheck(): Batch | undefined {
+  /**
+   * Returns the batch that must be durable before anything that was read now may leave: the newest, or a check if another
+   * process may have the store.
+   */
+  newestOrCheck(): Batch | undefined {
     return this.newest() ?? (this.#why !== undefined || this.#ground.held() ? undefined : this.#batch());
   }
 
   /** Takes lines about how calls ended. Returns the batch that was the newest before, since effects wait for it. */
   #later(lines: readonly LedgerEntry[]): Batch | undefined {
-    const before = this.#newestOrCheck();
+    const before = this.newestOrCheck();
     if (this.#open === undefined) {
       this.#outcomes.push(...lines);
       if (!this.#flushes) this.#ground.after(longestMs, () => this.#flush());
@@ -240,7 +243,7 @@ export class OutputCommit {
     return this.#open?.number ?? this.#numbers + 1;
   }
 
-  /** The newest batch that is not durable. An observer may have seen anything in it. */
+  /** The newest batch that is not durable. */
   newest(): Batch | undefined {
     return this.#open ?? this.#committing;
   }

@@ -59,7 +59,7 @@ export function deliver(services: DeliveryServices, message: Message, began: num
     uncommitted = undefined;
     if (turn !== undefined && !fenced(() => turn.rollback(start, cutOff()))) services.torn(turn.home);
     leave();
-    fenced(() => behind(services.outputCommit?.newest(), () => message.answer?.break(cutOff())));
+    fenced(() => behind(services.outputCommit?.newestOrCheck(), () => message.answer?.break(cutOff())));
     return services.tick();
   }
 }
@@ -211,7 +211,7 @@ function finish(
     // The turn's own error may not leave without its ledger lines.
     const refused = lines.length === 0 ? undefined : outputCommit.refuses(lines);
     const error = kept === undefined ? (refused ?? failure.error) : outputCommit.unknown();
-    behind(outputCommit.newest(), () => answer?.break(error));
+    behind(outputCommit.newestOrCheck(), () => answer?.break(error));
     return ended;
   }
   const batch = outputCommit.turn(writes, lines, kept);

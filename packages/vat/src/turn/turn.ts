@@ -136,7 +136,7 @@ export class Turn {
 
   rollback(mark: Mark, error: unknown): void {
     // The errors that a rollback delivers may reveal what this turn saw, so they wait like other effects.
-    behind(this.home.objectStore?.newest(), () => this.#rollback(mark, error));
+    behind(this.home.objectStore?.newestOrCheck(), () => this.#rollback(mark, error));
   }
 
   #rollback(mark: Mark, error: unknown): void {
