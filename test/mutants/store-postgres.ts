@@ -29,9 +29,17 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'postgres-lease',
     breaks: 'a host takes the store of another host that is alive',
     file: 'packages/store-postgres/src/opening.ts',
-    find: 'return isFree && takesFree ? undefined :',
+    find: "return isFree && takesFree === owner['until'] ? undefined :",
     replace: "return schema !== '' ? undefined :",
     tests: store,
+  },
+  {
+    name: 'postgres-lease-again',
+    breaks: 'a host takes the store while another one may still answer, which came back for a moment between two looks',
+    file: 'packages/store-postgres/src/opening.ts',
+    find: "return isFree && takesFree === owner['until'] ? undefined :",
+    replace: 'return isFree && takesFree !== undefined ? undefined :',
+    tests: faults,
   },
   {
     name: 'postgres-lease-ends',

@@ -436,10 +436,8 @@ test('a host relies on its store for less than another host waits, and no longer
   await store.close();
 });
 
-test('a host that was cut off for a moment is not pushed aside by one that waits', async () => {
-  const { engine, schema } = await scene();
-  expect(await later(engine)).toBe('done');
-  // This test gives the waiting host its time, and decides when it looks again.
+/** A host that waits for a store. The test gives it its time, and decides when it looks again. */
+async function waiter(schema: string): Promise<{ waiting: Promise<string>; looks(): Promise<void> }> {
   let time = 0;
   let goOn = (): void => {};
   let slept = Promise.withResolvers<void>();
@@ -479,11 +477,37 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
     await Promise.race([slept.promise, over]);
   };
   await slept.promise;
+  return { waiting, looks };
+}
+
+/** Ends the sessions of the hosts that have a store. */
+async function endSessions(): Promise<void> {
   const holders = "FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND application_name = 'hob'"; // biome-ignore format: one line
   await server.cluster.sql.unsafe(`SELECT pg_terminate_backend(pid) ${holders}`);
   while ((await server.cluster.sql.unsafe(`SELECT 1 ${holders}`)).length > 0);
+}
+
+test('a host that was cut off for a moment is not pushed aside by one that waits', async () => {
+  const { engine, schema } = await scene();
+  expect(await later(engine)).toBe('done');
+  const { waiting, looks } = await waiter(schema);
+  await endSessions();
   for (let n = 0; n < 4; n += 1) await looks();
   expect(await later(engine)).toBe('done');
+  await looks();
+  expect(await waiting).toBe('unavailable');
+  expect(await later(engine)).toBe('done');
+});
+
+test('attack: a host that came back for a moment and was cut off again, between two looks of one that waits, is not pushed aside', async () => {
+  const { engine, schema } = await scene();
+  expect(await later(engine)).toBe('done');
+  const { waiting, looks } = await waiter(schema);
+  await endSessions();
+  for (let n = 0; n < 10; n += 1) await looks();
+  // From now on it may answer for a moment. At its next look the other one has waited for half a second.
+  expect(await later(engine)).toBe('done');
+  await endSessions();
   await looks();
   expect(await waiting).toBe('unavailable');
   expect(await later(engine)).toBe('done');

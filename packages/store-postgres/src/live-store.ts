@@ -83,12 +83,14 @@ async function claim(
   let [renews, isWaiting] = [false, false];
   for (;;) {
     const now = powers.now();
-    const takesFree = freeSince !== undefined && now - freeSince >= LINGER_MS;
+    const takesFree = freeSince !== undefined && now - freeSince >= LINGER_MS ? until : undefined;
     const opened = await open(connection, options, { before, takesFree });
     if (opened instanceof Held) {
-      renews ||= until !== undefined && opened.until !== until;
+      const isRenewed = until !== undefined && opened.until !== until;
+      renews ||= isRenewed;
       until = opened.until;
-      freeSince = opened.isFree ? (freeSince ?? now) : undefined;
+      // A renewed lease shows a session that has begun and ended since: the time counts from then on.
+      freeSince = opened.isFree ? ((isRenewed ? undefined : freeSince) ?? now) : undefined;
     } else if (opened !== TAKING) {
       if (isWaiting) await waitsNoMore(connection, options.schema);
       return opened;

@@ -79,8 +79,11 @@ export class TakenOver extends CapError {
 
 interface Claim {
   readonly before: Before | undefined;
-  /** Also takes the store of a host whose session has ended, although its lease still runs. */
-  readonly takesFree: boolean;
+  /**
+   * The end of a lease, as text of the database. Takes the store of the host that has this lease, although it still runs,
+   * if the session of that host has ended.
+   */
+  readonly takesFree: string | undefined;
 }
 
 /**
@@ -144,7 +147,7 @@ async function heldBy(
   if (owner?.['live'] !== true) return undefined;
   // The lock of an opening is released when its session ends.
   const isFree = await lock(connection, 'pg_try_advisory_xact_lock', schema, Number(owner['lock']));
-  return isFree && takesFree ? undefined : new Held(String(owner['until']), isFree);
+  return isFree && takesFree === owner['until'] ? undefined : new Held(String(owner['until']), isFree);
 }
 
 /** Reads the store, and compares it with its sentinel. */
