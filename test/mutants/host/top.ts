@@ -75,6 +75,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/tools/other-host.test.ts'],
   },
   {
+    name: 'other-cancel-late',
+    breaks: 'a machine that does not end a cancelled call keeps a revoker of another host waiting for ever',
+    file: 'packages/host/src/tools/other-host.ts',
+    find: 'void cancelled.then(() => over.reject(lost()));',
+    replace: '',
+    tests: ['packages/host/src/tools/other-host.test.ts'],
+  },
+  {
     name: 'other-again',
     breaks: 'a machine that was lost once is never entered again',
     file: 'packages/host/src/tools/other-host.ts',

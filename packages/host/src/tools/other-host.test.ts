@@ -1,8 +1,10 @@
 /** Caps of another host: two hosts in this process, a real wire between them. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { changingMethods, type FsCap, openFsCap, readingMethods } from '@hob/caps-fs';
 import { type ByteSource, connect, driver, E, type Far } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import type { Connected } from '@hob/vat/wire';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { code, held, lines, scratch, type TestHost, testHost } from '../../test/test-host.ts';
@@ -12,6 +14,7 @@ interface Work {
   slow(): Promise<string>;
   bytes(): ByteSource;
   tell(to: Far<{ hear(text: string): void }>): Promise<string>;
+  deaf(to?: object): Promise<void>;
 }
 
 let folder: string;
@@ -24,6 +27,7 @@ let agent: Connected<SessionFace>;
 let aborted: (() => void) | undefined;
 let directories: FsCap[];
 let begun: PromiseWithResolvers<void>;
+let deaf: PromiseWithResolvers<void>;
 
 const work = driver<Work>({
   slow: (_args, { signal }) =>
@@ -48,6 +52,11 @@ const work = driver<Work>({
     await E(to as Far<{ hear(text: string): void }>).hear('from alpha');
     return 'told';
   },
+  // It does not stop when it is told to.
+  deaf: () => {
+    begun.resolve();
+    return deaf.promise;
+  },
 });
 
 /** The machine with the directory. */
@@ -65,6 +74,7 @@ async function openAlpha(at = '0'): Promise<Host> {
 beforeEach(async () => {
   folder = scratch();
   begun = Promise.withResolvers();
+  deaf = Promise.withResolvers();
   aborted = undefined;
   directories = [];
   mkdirSync(join(folder, 'notes', 'sub'), { recursive: true });
@@ -83,6 +93,7 @@ beforeEach(async () => {
   agent = await beta.enter(beta.session.secret);
 });
 afterEach(async () => {
+  deaf.resolve();
   await beta.close();
   await other.close();
   await alpha.close();
@@ -145,6 +156,27 @@ test('attack: a revocation here ends the call there, before the revoker is told,
   expect(wasAborted).toBe(true);
   expect(await slow).toBe('revoked');
   expect(await code(E(work).slow())).toBe('revoked');
+});
+
+test('attack: a machine that does not end a call that was cancelled, or that cannot be, keeps no revoker here waiting', async () => {
+  await other.close();
+  const clock = testClock();
+  other = await openOtherHost({ url: `ws://127.0.0.1:${port}`, secret, clock });
+  await beta.host.offer('deaf', other.cap('work', ['deaf']));
+  const { id } = await grant('deaf', { scope: 'session' });
+  const first = code(E(held<Work>(agent, 'deaf')).deaf());
+  await begun.promise;
+  const revoked = E(beta.granter).revoke({ grant: id });
+  expect(await first).toBe('revoked');
+  // The time begins when the call is cancelled.
+  const isOver = revoked.then(() => true);
+  while (!(await Promise.race([isOver, wait(10, false)]))) clock.advance(1000);
+  begun = Promise.withResolvers();
+  const again = await E(beta.granter).grant(beta.session.id, 'with-object', 'deaf', { scope: 'session' } as never);
+  const second = code(E(held<Work>(agent, 'with-object')).deaf(driver<{ hear(): void }>({ hear: () => {} })));
+  await begun.promise;
+  await E(beta.granter).revoke({ grant: (again as { readonly id: string }).id });
+  expect(await second).toBe('revoked');
 });
 
 test('a revocation at the other machine ends the cap here, with its code', async () => {

@@ -4,7 +4,7 @@
  * Promise: this host is an agent of the other one. It has the caps of one session there, under the grants that people
  * made there, and both ledgers have a line for each call. While the other host is not connected, calls break with
  * `unavailable` and cost no use. A call that was under way when the connection was lost breaks with `unknown-outcome`.
- * When a grant here ends, its calls there are cancelled, and the revoker waits for that.
+ * When a grant here ends, its calls there are cancelled, and the revoker waits for that for a few seconds at the most.
  */
 import { isData } from '@hob/revocable';
 import { CapError, type Clock, connect, E, type Far, systemClock, systemRandom } from '@hob/vat';
@@ -38,6 +38,8 @@ export interface OtherHost extends AsyncDisposable {
 /** The pause before the session is entered again, in ms. Each further one doubles it. */
 const PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
+/** The other host has this time to confirm that a call was cancelled, in ms. */
+const CANCEL_MS = 3000;
 
 const names: OptionNames<OtherHostOptions> = { url: true, secret: true, ca: true, clock: true };
 
@@ -120,21 +122,34 @@ class LiveOtherHost implements OtherHost {
     if (session === undefined) throw away(); // it was lost between the check of the grant and this call
     // Only a call with an id can be cancelled, and then its arguments must be data.
     const call = isData(args) ? base32(systemRandom(20)) : undefined;
-    let cancelled: Promise<unknown> | undefined;
+    const over = Promise.withResolvers<never>();
+    let cancelled: Promise<void> | undefined;
     const cancel = (): void => {
-      if (call !== undefined) cancelled = Promise.resolve(E(session).cancel(call)).catch(() => {});
+      cancelled = call === undefined ? Promise.resolve() : this.#cancelled(session, call);
+      // A call there that does not end must not keep a revoker here waiting, nor the close of this host.
+      void cancelled.then(() => over.reject(lost()));
     };
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      return call === undefined
-        ? await (E(E(session).cap(cap)) as unknown as Methods)[method]?.(...args)
-        : await E(session).call({ call, cap, method, args });
+      const asked =
+        call === undefined
+          ? (E(E(session).cap(cap)) as unknown as Methods)[method]?.(...args)
+          : E(session).call({ call, cap, method, args });
+      return await Promise.race([asked, over.promise]);
     } catch (error) {
       await cancelled;
       throw (error as { readonly code?: unknown }).code === 'disconnected' ? lost() : error;
     } finally {
       signal.removeEventListener('abort', cancel);
     }
+  }
+
+  /** Resolves when the other host has confirmed that it cancelled the call, or has not done so in time. */
+  async #cancelled(session: Session, call: string): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const stop = this.#clock.after(CANCEL_MS, late.resolve);
+    await Promise.race([Promise.resolve(E(session).cancel(call)).catch(() => {}), late.promise]);
+    stop();
   }
 
   /** Enters again and again, until it is closed. */
