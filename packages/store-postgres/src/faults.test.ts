@@ -324,6 +324,21 @@ test('attack: a commit whose answer comes after another host has taken the store
   expect(outcomes).toEqual(['unknown-outcome', 'unknown-outcome']);
 });
 
+test('attack: vats whose store was closed under them read nothing any more to anybody: the next host begins at once', async () => {
+  // For its clock no time passes: it has just written.
+  const [schema, clock] = [server.nextSchema(), testClock()];
+  const store = await postgresStore({ url: server.cluster.url, schema });
+  const vats = await openVats({ store, definitions: [Pages], clock });
+  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
+  await E(pages).add();
+  await vats.settled();
+  await store.close();
+  closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
+  const read = await codeOf(E(pages).count());
+  await vats.close();
+  expect(read).toBe('unknown-outcome');
+});
+
 test('a host that did nothing for a while reads at once, and one that is cut off lets no read through after two seconds', async () => {
   const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
   onTestFinished(() => way.close());

@@ -59,6 +59,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/store-postgres/src/faults.test.ts'],
   },
   {
+    name: 'durable-let-go',
+    breaks: 'vats whose store was closed go on reading for a moment, while the next host has the store',
+    file: 'packages/vat/src/vats/durable-parts.ts',
+    find: '(!isLetGo && clock.boottime() < heldUntil)',
+    replace: 'clock.boottime() < heldUntil',
+    tests: ['packages/store-postgres/src/faults.test.ts'],
+  },
+  {
     name: 'durable-late-answer',
     breaks:
       'what waits for a commit leaves after another process has taken the store, if the answer to the commit is late',

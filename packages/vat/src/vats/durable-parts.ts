@@ -48,6 +48,11 @@ export function openDurable(
   const { clock } = vats;
   /** Until this time no other process can take the store. */
   let heldUntil = engine.heldMs;
+  /** A store that was closed under its vats is free for other processes at once. */
+  let isLetGo = false;
+  engine.onClose(() => {
+    isLetGo = true;
+  });
   const begin = (done: (error: unknown) => void): ((error: unknown) => void) => {
     const began = clock.boottime();
     return (error) => {
@@ -69,7 +74,7 @@ export function openDurable(
   const outputCommit = new OutputCommit({
     commit: vats.through(commit),
     confirm: (done) => engine.confirmLater(begin(done)),
-    held: () => heldUntil === Number.POSITIVE_INFINITY || clock.boottime() < heldUntil,
+    held: () => heldUntil === Number.POSITIVE_INFINITY || (!isLetGo && clock.boottime() < heldUntil),
     tick: () => clock.tick(),
     after: (ms, then) => void clock.after(ms, then),
     room: () => vats.room(),
