@@ -46,7 +46,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     CallEnds exportLedger heldFile holdElsewhere isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
     verifyLedger restoreStore backup openStore Store`),
   './engine': words(`
-    newKey Signer signerFrom lineHash CommitOutcome Disk OpenedStore Query Write Reached Sentinel StorePlace sentinelOf
+    bootClock newKey Signer signerFrom lineHash CommitOutcome Disk OpenedStore Query Write Reached Sentinel StorePlace sentinelOf
     serveThread startThread Thread History Marks OpeningMarks seenOf packed unpacked Args Head LedgerLine StoredArgs StoredLine
     Doubt Era StoreFacts storeOn diskIn`),
   './forwarder': words(`

@@ -24,7 +24,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'a thread that speaks to the server forgets the variables of its client, and outlives the errors of its client',
   },
   'packages/store-postgres/src/drivers/store-thread.ts': {
-    powers: ['performance', 'setInterval', 'setTimeout'],
+    powers: ['setInterval', 'setTimeout'],
     why: 'the thread that speaks to the server: renews the lease, and waits before it tries again',
   },
   'packages/store-postgres/src/drivers/thread-place.ts': {

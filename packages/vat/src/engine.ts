@@ -4,6 +4,7 @@
  * Such a package gives a `Disk`: commits in order, each complete or not done, and reads of the last committed state. The
  * rules of a store (epochs, one unbroken ledger, refusal after a failed write) are in `@hob/vat` for every kind.
  */
+export { bootClock } from './drivers/clock.ts';
 export { newKey, type Signer, signerFrom } from './drivers/keys.ts';
 export { lineHash } from './store/bound.ts';
 export type { CommitOutcome, Disk, OpenedStore, Query, Write } from './store/disk.ts';

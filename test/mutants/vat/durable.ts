@@ -71,8 +71,8 @@ export const MUTANTS: readonly Mutant[] = [
     breaks:
       'what waits for a commit leaves after another process has taken the store, if the answer to the commit is late',
     file: 'packages/vat/src/durable/output-commit.ts',
-    find: 'if (error === undefined && !this.#ground.held()) return',
-    replace: 'if (false as boolean) return',
+    find: 'if (error === undefined && !this.#ground.held()) {',
+    replace: 'if (false as boolean) {',
     tests: ['packages/vat/src/durable/output-commit.test.ts'],
   },
   {
@@ -166,6 +166,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/vat/src/durable/output-commit.ts',
     find: 'this.#why !== undefined || this.#ground.held()',
     replace: 'this.#ground.held()',
+    tests: ['packages/vat/src/durable/output-commit.test.ts'],
+  },
+  {
+    name: 'output-check-ends',
+    breaks: 'callers wait for ever for a disk whose answers always come too late',
+    file: 'packages/vat/src/durable/output-commit.ts',
+    find: 'if (checks <= mostChecks) return',
+    replace: 'if (checks <= 30) return',
     tests: ['packages/vat/src/durable/output-commit.test.ts'],
   },
 ];

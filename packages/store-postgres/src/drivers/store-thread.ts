@@ -1,6 +1,6 @@
 /** Entry point of the store's thread. It speaks to the server, so a slow server does not stop the vats. */
 
-import { type Query, type Sentinel, sentinelOf, serveThread, unpacked } from '@hob/vat/engine';
+import { bootClock, type Query, type Sentinel, sentinelOf, serveThread, unpacked } from '@hob/vat/engine';
 import { CapError } from '@hob/vat/errors';
 import type { Server } from '../address.ts';
 import { openLive, type StoreOptions } from '../live-store.ts';
@@ -15,6 +15,7 @@ export interface Given {
 }
 
 prepareThread();
+const now = bootClock();
 
 serveThread(async ({ server, sentinel, options }: Given, notify) => {
   const { host, port, database } = server;
@@ -27,7 +28,8 @@ serveThread(async ({ server, sentinel, options }: Given, notify) => {
         return connection;
       },
       sentinel: (): Sentinel | undefined => (sentinel === undefined ? undefined : sentinelOf(sentinel, place)),
-      now: () => performance.now(),
+      // It also counts the time that the machine sleeps: leases go on meanwhile.
+      now,
       sleep: (ms) => new Promise((then) => setTimeout(then, ms)),
       every: (ms, run) => {
         const timer = setInterval(run, ms);

@@ -30,6 +30,12 @@ export function systemClock(): Clock {
   });
 }
 
+/** Returns a function that tells the ms since the boot of the machine. They include the time that it slept. */
+export function bootClock(): () => number {
+  const clock = systemClock();
+  return () => clock.boottime();
+}
+
 /** The parts of a clock. Separate, so that a test can simulate a suspend. */
 interface ClockParts {
   readonly bootId: string;

@@ -131,6 +131,22 @@ test('attack: nothing leaves when the answer to a commit or a check comes after 
   expect([failures.length, lost, commits.length]).toEqual([1, [['b', 'c']], 2]);
 });
 
+test('a disk whose answers always come too late has failed, after ten checks: its callers are told', () => {
+  const { outputCommit, commits, checks, failures } = disk({ held: () => false });
+  const out: string[] = [];
+  outputCommit.turn(cell('a'), [])?.then(
+    () => out.push('left'),
+    ({ code }) => out.push(code),
+  );
+  outputCommit.afterTurn(true);
+  commits[0]?.done(undefined);
+  for (let n = 0; n < checks.length; n += 1) {
+    expect(out).toEqual([]);
+    checks[n]?.(undefined);
+  }
+  expect([out, checks.length, failures.length]).toEqual([['unknown-outcome'], 10, 1]);
+});
+
 test('messages of a turn wait until its commit is on the disk', () => {
   const { outputCommit, commits } = disk();
   const out: string[] = [];

@@ -28,6 +28,8 @@ import { Counts } from './counts.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
+/** A disk that answers this many checks in a row too late has failed. A stall of some seconds takes only one or two. */
+const mostChecks = 10;
 /** A batch with this many characters of cells and lines is full. */
 const mostText = 512 << 10;
 
@@ -315,11 +317,17 @@ export class OutputCommit {
     this.#open = undefined;
     this.#committing = batch;
     const began = this.#ground.tick();
-    const ended = (error: unknown): void => {
+    let checks = 0;
+    const ended = (given: unknown): void => {
+      let error = given;
       if (this.#committing !== batch) return;
       // It may have been done long before its answer came, and another process may have taken the store since. Then
       // nothing leaves: neither its own effects, nor those of turns that ran meanwhile and read.
-      if (error === undefined && !this.#ground.held()) return fencedOr(() => this.#ground.confirm(ended), ended);
+      if (error === undefined && !this.#ground.held()) {
+        checks += 1;
+        if (checks <= mostChecks) return fencedOr(() => this.#ground.confirm(ended), ended);
+        error = new CapError('unavailable', 'the disk answers too late to show whose the store is');
+      }
       this.#committing = undefined;
       fenced(() => this.#ended(batch, began, error));
       this.#ground.room();
