@@ -1,4 +1,5 @@
 /** One door for several hosts: who gets to which, and what the end of one leaves. */
+import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect as dialTcp } from 'node:net';
 import { join } from 'node:path';
@@ -157,7 +158,9 @@ test('a name is taken once, and only a door of openFrontDoor is one', async () =
 });
 
 test('a door for several hosts on a Unix socket, and with TLS', async () => {
-  const path = join(scratch(), 'socket');
+  const folder = scratch();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'socket');
   const local = await frontDoor({}, { path });
   const a = await hostAt(local, 'a');
   expect(a.url).toBe(`ws+unix:${path}:/a`);
