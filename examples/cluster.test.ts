@@ -37,7 +37,6 @@ interface Secrets {
 interface Effect {
   readonly tenant: string;
   readonly word: string;
-  readonly at: number;
 }
 
 /** A process of the example. */
@@ -87,7 +86,7 @@ class Site {
       rest = lines.pop() ?? '';
       for (const line of lines) {
         const [, tenant, word] = /^(\w+): (\S+)$/.exec(line) ?? [];
-        if (tenant !== undefined && word !== undefined) this.effects.push({ tenant, word, at: performance.now() });
+        if (tenant !== undefined && word !== undefined) this.effects.push({ tenant, word });
         machine.url = / is ready at (\S+)$/.exec(line)?.[1] ?? machine.url;
       }
     });
@@ -192,7 +191,7 @@ test('an agent and a granter enter by any door of three machines, over kills, st
   const secrets = await Promise.all(TENANTS.map((tenant) => prepare(server, tenant)));
   const site = new Site(server.url);
   for (const n of NAMES.keys()) site.start(n);
-  await expect.poll(() => site.doors.length).toBe(3);
+  await expect.poll(() => site.doors.length, { timeout: 60_000 }).toBe(3);
   const agents = TENANTS.map((tenant, n) => new Agent(site, tenant, (secrets[n] as Secrets).session));
   const drawn = fc.sample(fc.noBias(fc.nat(999_999)), { seed: chanceSeed, numRuns: 8 * FAULTS + 10 });
   const random = (below: number): number => Math.floor(((drawn.pop() ?? 0) / 1_000_000) * below);
@@ -238,41 +237,50 @@ test('an agent and a granter enter by any door of three machines, over kills, st
     await faults[name]?.(random(3));
   }
   await works();
+  // One may still start.
+  await expect.poll(() => site.doors.length, { timeout: 60_000 }).toBe(3);
 
   for (const [n, tenant] of TENANTS.entries()) {
     const agent = agents[n] as Agent;
     const { granter, session } = secrets[n] as Secrets;
     // The granter revokes by one door while the agent goes on by others.
-    const ann = await connect<Granter>(`${site.doors[n]}/${tenant}`, { secret: granter });
-    const [grant] = await E(ann.bootstrap).list();
-    await E(ann.bootstrap).revoke({ grant: String(grant?.id) });
+    await overMoves(async () => {
+      const ann = await connect<Granter>(`${site.doors[n]}/${tenant}`, { secret: granter });
+      try {
+        // If an answer was lost, the grant may be gone already.
+        for (const { id } of await E(ann.bootstrap).list()) await E(ann.bootstrap).revoke({ grant: id });
+      } finally {
+        ann.close();
+        await ann.closed;
+      }
+    });
     const revokedAt = performance.now();
     await wait(200);
     await agent.stop();
-    const effects = site.effects.filter((each) => each.tenant === tenant);
-    const words = effects.map(({ word }) => word);
+    const words = site.effects.filter((each) => each.tenant === tenant).map(({ word }) => word);
     expect(new Set(words).size).toBe(words.length);
     // What was answered was done. An effect may have lost its answer, and a charge its effect.
     const done = agent.calls.filter(({ code }) => code === 'ok').map(({ word }) => word);
     expect(done.filter((word) => !words.includes(word))).toEqual([]);
-    // The output of another process arrives a little later.
-    expect(effects.filter((each) => each.at > revokedAt + 100)).toEqual([]);
-    expect(agent.calls.filter(({ code, from }) => code === 'ok' && from > revokedAt)).toEqual([]);
+    const late = agent.calls.filter(({ from }) => from > revokedAt);
+    expect(late.filter(({ code, word }) => code === 'ok' || words.includes(word))).toEqual([]);
     expect(agent.calls.filter(({ code }) => code === undefined)).toEqual([]);
     for (const door of site.doors) {
-      const again = await connect<SessionFace>(`${door}/${tenant}`, { secret: session });
-      await expect(E(E(again.bootstrap).cap('bell') as unknown as Far<Bell>).ring('late')).rejects.toMatchObject({ code: 'revoked' }); // biome-ignore format: one line
-      again.close();
-      await again.closed;
+      const refused = overMoves(async () => {
+        const again = await connect<SessionFace>(`${door}/${tenant}`, { secret: session });
+        try {
+          await E(E(again.bootstrap).cap('bell') as unknown as Far<Bell>).ring('late');
+        } finally {
+          again.close();
+          await again.closed;
+        }
+      });
+      await expect(refused).rejects.toMatchObject({ code: 'revoked' });
     }
-    ann.close();
-    await ann.closed;
     const charges = await linesOf(server, tenant);
     expect(words.length).toBeLessThanOrEqual(charges);
     expect(done.length).toBeGreaterThan(30 * FAULTS);
   }
-  // One may still start.
-  await expect.poll(() => site.doors.length).toBe(3);
   for (const { child, over } of site.machines) {
     child.kill('SIGTERM');
     await over;
@@ -285,6 +293,19 @@ test('an agent and a granter enter by any door of three machines, over kills, st
   }
   if (process.env['HOB_FAULTS'] !== undefined) console.log(`seed ${chanceSeed}: ${JSON.stringify(counts)}; ${agents.map((agent) => `${agent.calls.length} calls, ${agent.answered} answers`).join('; ')}`); // biome-ignore format: one line
 }, 3_600_000);
+
+/** Acts again while a tenant that moves is in the way. */
+async function overMoves(act: () => Promise<void>): Promise<void> {
+  for (const end = performance.now() + 60_000; ; await wait(50)) {
+    try {
+      return await act();
+    } catch (error) {
+      const { code } = error as { readonly code?: string };
+      const isAway = code === 'disconnected' || code === 'unavailable' || code === 'unknown-outcome';
+      if (!isAway || performance.now() > end) throw error;
+    }
+  }
+}
 
 /** How often the ledger of a tenant has the call of a bell. */
 async function linesOf({ sql }: Server, tenant: string): Promise<number> {
