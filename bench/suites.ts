@@ -7,6 +7,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   asking: () => import('./asking.ts'),
   captp: () => import('./captp.ts'),
   cluster: () => import('./cluster.ts'),
+  'cluster-crowd': () => import('./cluster-crowd.ts'),
   console: () => import('./console.ts'),
   door: () => import('./door.ts'),
   durable: () => import('./durable.ts'),

@@ -190,4 +190,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '{}',
     tests: ['packages/cluster/src/checkpoints.test.ts'],
   },
+  {
+    name: 'cluster-tables-once',
+    breaks: 'a host that joins a new cluster together with others is refused',
+    file: 'packages/cluster/src/tables.ts',
+    find: "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = '${SCHEMA}' AND tablename = 'cluster') AS found",
+    replace: "SELECT to_regclass('${SCHEMA}.cluster') IS NOT NULL AS found",
+    tests: ['packages/cluster/src/membership.test.ts'],
+  },
 ];

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
-import { checkServer, connect, serverAt } from '@hob/store-postgres/connection';
+import { type Connection, checkServer, connect, serverAt } from '@hob/store-postgres/connection';
 import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
@@ -96,6 +96,25 @@ test('tables of an older version are changed, and an older program goes on if th
   const bad = [...newest, { sql: 'ALTER TABLE host ADD COLUMN twice int; ALTER TABLE nothing ADD x int', serves: 3 }]; // biome-ignore format: one line
   await expect(makeTables(connection, bad)).rejects.toThrow();
   expect(await connection.query(`SELECT tables FROM cluster WHERE NOT EXISTS (SELECT FROM information_schema.columns WHERE column_name = 'twice')`)).toEqual([{ tables: 3 }]); // biome-ignore format: one line
+});
+
+test('hosts that join a new cluster at the same moment all join: the tables are made once', async () => {
+  const { url } = await databaseOn(server.cluster);
+  const connections = await Promise.all([1, 2, 3, 4, 5].map(() => connect(serverAt(url, {}))));
+  onTestFinished(async () => void (await Promise.all(connections.map((each) => each.close()))));
+  for (const each of connections) await checkServer(each, SCHEMA);
+  const [first, ...others] = connections as [Connection, ...Connection[]];
+  // The first one makes them while the others have seen that there are none, and wait.
+  await first.query('BEGIN');
+  await first.query(`SELECT pg_advisory_xact_lock(hashtext('hob cluster'))`);
+  const made = others.map((each) => makeTables(each));
+  const waiting = `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+  await expect.poll(async () => (await first.query(waiting))[0]?.['n']).toBe(4);
+  await first.query(`CREATE SCHEMA ${SCHEMA}`);
+  for (const { sql } of STEPS) await first.query(sql);
+  await first.query('COMMIT');
+  await Promise.all(made);
+  expect(await first.query('SELECT tables FROM cluster')).toEqual([{ tables: STEPS.length }]);
 });
 
 test('if the thread of a cluster dies, nothing is given up, and another one joins in its place', async () => {

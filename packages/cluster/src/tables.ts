@@ -69,7 +69,10 @@ export async function makeTables(connection: Connection, steps: readonly Step[] 
 
 /** Returns the version of the tables; 0 if there are none. */
 async function versionOf(connection: Connection, ours: number): Promise<number> {
-  const [found] = await connection.query(`SELECT to_regclass('${SCHEMA}.cluster') IS NOT NULL AS found`);
+  // Read as rows. In a transaction, `to_regclass` may still say that there is no table after another host has made it.
+  const [found] = await connection.query(
+    `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = '${SCHEMA}' AND tablename = 'cluster') AS found`,
+  );
   if (found?.['found'] !== true) return 0;
   const [row] = await connection.query('SELECT version, tables FROM cluster');
   const serves = Number(row?.['version']);
