@@ -40,7 +40,7 @@ const peers = Object.fromEntries(Object.entries(config.peers).map(([name, pem]) 
 const { name, url, stateDir, leaseMs = 10_000 } = config;
 
 let cluster: Cluster | undefined;
-/** Before this machine has joined, nobody knows where a tenant is. Clients try again. */
+/** Until this machine has joined, it does not know where a tenant is. Clients get 503, and try again. */
 const starting = { open: () => Promise.reject(new Error('this machine has not joined yet')) };
 const link = await openLink({
   at: { host: '127.0.0.1', port: config.link },

@@ -237,7 +237,7 @@ test('an agent and a granter enter by any door of three machines, over kills, st
     await faults[name]?.(random(3));
   }
   await works();
-  // One may still start.
+  // A machine may still be starting.
   await expect.poll(() => site.doors.length, { timeout: 60_000 }).toBe(3);
 
   for (const [n, tenant] of TENANTS.entries()) {
@@ -247,7 +247,7 @@ test('an agent and a granter enter by any door of three machines, over kills, st
     await overMoves(async () => {
       const ann = await connect<Granter>(`${site.doors[n]}/${tenant}`, { secret: granter });
       try {
-        // If an answer was lost, the grant may be gone already.
+        // If an earlier attempt lost its answer, the grant may be revoked already.
         for (const { id } of await E(ann.bootstrap).list()) await E(ann.bootstrap).revoke({ grant: id });
       } finally {
         ann.close();
@@ -259,7 +259,7 @@ test('an agent and a granter enter by any door of three machines, over kills, st
     await agent.stop();
     const words = site.effects.filter((each) => each.tenant === tenant).map(({ word }) => word);
     expect(new Set(words).size).toBe(words.length);
-    // What was answered was done. An effect may have lost its answer, and a charge its effect.
+    // Each call that was answered had its effect. An effect may have no answer, and a charge may have no effect.
     const done = agent.calls.filter(({ code }) => code === 'ok').map(({ word }) => word);
     expect(done.filter((word) => !words.includes(word))).toEqual([]);
     const late = agent.calls.filter(({ from }) => from > revokedAt);
@@ -294,7 +294,7 @@ test('an agent and a granter enter by any door of three machines, over kills, st
   if (process.env['HOB_FAULTS'] !== undefined) console.log(`seed ${chanceSeed}: ${JSON.stringify(counts)}; ${agents.map((agent) => `${agent.calls.length} calls, ${agent.answered} answers`).join('; ')}`); // biome-ignore format: one line
 }, 3_600_000);
 
-/** Acts again while a tenant that moves is in the way. */
+/** Repeats `act` while it fails because the tenant is moving. Gives up after a minute. */
 async function overMoves(act: () => Promise<void>): Promise<void> {
   for (const end = performance.now() + 60_000; ; await wait(50)) {
     try {

@@ -5,7 +5,7 @@ import type { Clock, Store } from '@hob/vat';
 import type { KeptEntry } from './checkpoints.ts';
 import type { ClusterVerdict } from './verify.ts';
 
-/** What the program gets to open a tenant. */
+/** The cluster passes these to `open`, which opens the host of a tenant. */
 export interface TenantParts {
   readonly name: string;
   /** The store of this tenant. Give it to `openHost`, which closes it with the host. */
@@ -58,11 +58,14 @@ export interface ClusterTenant {
   readonly pin: string | undefined;
   /** The host that should serve it. Undefined if no host lives. */
   readonly place: string | undefined;
-  /** What this process does with it. */
+  /** The state of the tenant in this process. */
   readonly here: 'closed' | 'opening' | 'open' | 'closing';
   /** The code of the error with which its last opening here failed, or its store was lost. Undefined if it is open, or elsewhere. */
   readonly failure: string | undefined;
-  /** Who has its store, and until when. Undefined if nobody has opened it yet, or the database does not answer. */
+  /**
+   * The hosts that use its store, as `storeHosts` returns them. Undefined if no host has opened the store yet, or if the
+   * database does not answer.
+   */
   readonly store: StoreHosts | undefined;
 }
 

@@ -10,7 +10,7 @@ import { type Call, whyNot } from '../../../test/history/grant-history.ts';
 const USES = 1_000_000;
 const CHILD = join(import.meta.dirname, '..', 'crash', 'child.ts');
 
-/** What all processes of a run printed. */
+/** Collects the lines that all processes of a run print, and checks them. */
 export class Said {
   readonly #calls = new Map<string, { readonly tenant: string; readonly call: Call }>();
   readonly #effects: { readonly tenant: string; readonly left: number; readonly at: number }[] = [];

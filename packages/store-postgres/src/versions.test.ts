@@ -52,7 +52,7 @@ async function serve(store: Store): Promise<{ add(): Promise<number>; close(): P
   };
 }
 
-/** What `sql` finds in the tables of a schema. */
+/** Runs `sql` on the tables of a schema, and returns the rows. */
 const ask = async (schema: string, sql: string): Promise<readonly Record<string, unknown>[]> => [
   ...(await server.cluster.sql.unsafe(sql.replaceAll('$schema', schema))),
 ];

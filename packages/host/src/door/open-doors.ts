@@ -53,7 +53,7 @@ export class OpenDoors {
     };
   }
 
-  /** Of the pages that these doors serve. */
+  /** The values of `Origin` that the pages of these doors send. */
   origins(): readonly string[] {
     return [...this.#urls.keys()].flatMap((listener) => listener.origins());
   }

@@ -51,7 +51,7 @@ export interface DoorHandlers<Who> {
   fault(error: unknown): void;
 }
 
-/** What the listener knows about a request. */
+/** The listener passes this along with each request. */
 export interface Arrival {
   /** The names that the request may have in `Host`. Undefined if another front door has checked `Host` and `Origin`. */
   readonly names: HostNames | undefined;
@@ -64,12 +64,12 @@ interface Asking extends Arrival {
   readonly response: ServerResponse;
 }
 
-/** Answers each request to one host. Its path is without the name of the host. */
+/** Serves the requests to one host. Their paths do not have the name of the host. */
 export class HostRequests<Who> {
   readonly #handlers: DoorHandlers<Who>;
   readonly #outside = new OutsideCallers();
   readonly #sockets: WebSocketServer;
-  /** Those of requests that are under way, and of WebSockets. */
+  /** The streams of WebSockets, and of requests that are under way. */
   readonly #streams = new Set<Stream>();
   #closed = false;
 

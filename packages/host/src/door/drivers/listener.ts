@@ -2,7 +2,7 @@
  * One place where this process listens, for one host or for several.
  *
  * Promise: without TLS it is on loopback or a Unix socket only. Strangers have limits of their own, so they keep no known
- * caller out. Closing ends every socket and frees the port. Its handlers answer the requests.
+ * caller out. Closing ends every socket and frees the port. Its handlers serve the requests.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -18,7 +18,7 @@ import { listenOn, type SocketFile } from './unix-socket.ts';
 /** A door of one host. */
 export interface Listener {
   readonly url: string;
-  /** Values of `Origin`: of its own pages. */
+  /** The values of `Origin` that its own pages send. */
   origins(): readonly string[];
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface Listener {
 const requestMs = 5000;
 const checkIntervalMs = 1000;
 
-/** Answers the requests of a listener. */
+/** The functions that a listener calls. They serve its requests. */
 export interface ListenerHandlers {
   requested(request: IncomingMessage, response: ServerResponse, arrival: Arrival): void;
   upgraded(request: IncomingMessage, stream: Stream, head: Buffer, arrival: Arrival): void;

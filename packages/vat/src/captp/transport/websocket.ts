@@ -214,7 +214,7 @@ function refusedWith(status: number): CapError {
       'the host accepts no connection now (its store fails, its machine is away, or it has too many): keep the secret, and ask whoever runs the host to look',
     );
   if (status === 404)
-    return new CapError('denied', 'there is no host of this name at this address: check the last part of the address');
+    return new CapError('denied', 'no host has this name at this address: check the last part of the address');
   return new CapError('denied', `the host refused the connection (HTTP ${status})`);
 }
 
