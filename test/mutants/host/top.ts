@@ -76,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'other-cancel-late',
-    breaks: 'a machine that does not end a cancelled call keeps a revoker of another host waiting for ever',
+    breaks: 'a machine that does not end a cancelled call keeps the revoker at this host waiting for ever',
     file: 'packages/host/src/tools/other-host.ts',
     find: 'void cancelled.then(() => over.reject(lost()));',
     replace: '',

@@ -87,7 +87,7 @@ test('a stranger without a certificate, with another one, or with one that a pee
     expect(await stranger(link.port, shown)).toBe('');
   // The certificate is public. Without its key it is worth nothing.
   expect(() => dialTls({ port: link.port, cert: b.cert, key: c.key })).toThrowError(/key values mismatch/);
-  // An older TLS says the certificate of a client in the clear.
+  // An older TLS sends the certificate of a client in the clear.
   expect(await stranger(link.port, { ...b, maxVersion: 'TLSv1.2' })).toBe('');
   // The same program with the right key.
   expect(await stranger(link.port, b)).toBe(`${greeting}hello`);
@@ -146,7 +146,7 @@ test('a pin that is removed ends the streams of its machine, and lets it in no m
 
 test('attack: a machine whose pin is removed while it is dialled gets no byte of a caller', async () => {
   const atB = await echo({ ...b, peers: { a: a.cert } });
-  // It says nothing before its pin is removed.
+  // This machine is silent until its pin is removed.
   const server = createTls({ ...a }, (socket) => {
     socket.on('error', () => {});
     socket.once('data', () => {

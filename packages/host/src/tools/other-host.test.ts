@@ -52,7 +52,7 @@ const work = driver<Work>({
     await E(to as Far<{ hear(text: string): void }>).hear('from alpha');
     return 'told';
   },
-  // It does not stop when it is told to.
+  // Ignores its signal.
   deaf: () => {
     begun.resolve();
     return deaf.promise;
@@ -158,7 +158,7 @@ test('attack: a revocation here ends the call there, before the revoker is told,
   expect(await code(E(work).slow())).toBe('revoked');
 });
 
-test('attack: a machine that does not end a call that was cancelled, or that cannot be, keeps no revoker here waiting', async () => {
+test('attack: a call at another machine that ignores its cancellation, or cannot be cancelled, keeps no revoker here waiting', async () => {
   await other.close();
   const clock = testClock();
   other = await openOtherHost({ url: `ws://127.0.0.1:${port}`, secret, clock });
@@ -168,7 +168,7 @@ test('attack: a machine that does not end a call that was cancelled, or that can
   await begun.promise;
   const revoked = E(beta.granter).revoke({ grant: id });
   expect(await first).toBe('revoked');
-  // The time begins when the call is cancelled.
+  // The test does not see when the call is cancelled. So it moves the clock until the revoker is done.
   const isOver = revoked.then(() => true);
   while (!(await Promise.race([isOver, wait(10, false)]))) clock.advance(1000);
   begun = Promise.withResolvers();

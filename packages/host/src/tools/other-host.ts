@@ -4,7 +4,7 @@
  * Promise: this host is an agent of the other one. It has the caps of one session there, under the grants that people
  * made there, and both ledgers have a line for each call. While the other host is not connected, calls break with
  * `unavailable` and cost no use. A call that was under way when the connection was lost breaks with `unknown-outcome`.
- * When a grant here ends, its calls there are cancelled, and the revoker waits for that for a few seconds at the most.
+ * When a grant here ends, its calls there are cancelled, and the revoker waits at most 3 s for that.
  */
 import { isData } from '@hob/revocable';
 import { CapError, type Clock, connect, E, type Far, systemClock, systemRandom } from '@hob/vat';
@@ -125,8 +125,8 @@ class LiveOtherHost implements OtherHost {
     const over = Promise.withResolvers<never>();
     let cancelled: Promise<void> | undefined;
     const cancel = (): void => {
-      cancelled = call === undefined ? Promise.resolve() : this.#cancelled(session, call);
-      // A call there that does not end must not keep a revoker here waiting, nor the close of this host.
+      cancelled = call === undefined ? Promise.resolve() : this.#cancelThere(session, call);
+      // A call there may never end. The revoker and the close of this host must not wait for it.
       void cancelled.then(() => over.reject(lost()));
     };
     signal.addEventListener('abort', cancel, { once: true });
@@ -144,8 +144,8 @@ class LiveOtherHost implements OtherHost {
     }
   }
 
-  /** Resolves when the other host has confirmed that it cancelled the call, or has not done so in time. */
-  async #cancelled(session: Session, call: string): Promise<void> {
+  /** Cancels a call at the other host. Resolves when that host has confirmed it, or after `CANCEL_MS`. */
+  async #cancelThere(session: Session, call: string): Promise<void> {
     const late = Promise.withResolvers<void>();
     const stop = this.#clock.after(CANCEL_MS, late.resolve);
     await Promise.race([Promise.resolve(E(session).cancel(call)).catch(() => {}), late.promise]);

@@ -94,11 +94,11 @@ class LiveLink implements Link {
     const socket = await this.#turns.run(peer.name, () => dialPeer(peer, this.#own, this.#pins));
     try {
       this.#checkOpen();
-      // The pin may have been removed meanwhile.
+      // The pin may have been removed during the handshake.
       if (this.#own !== undefined && this.#nameOf(socket) !== peer.name)
         throw new CapError(
           'unavailable',
-          'the certificate of this machine was changed while it was dialled: try again',
+          'the certificate pinned for the other machine was changed while it was dialled: try again',
         );
     } catch (error) {
       socket.destroy();
