@@ -83,13 +83,14 @@ async function claim(
   let [renews, isWaiting] = [false, false];
   for (;;) {
     const now = powers.now();
-    const takesFree = freeSince !== undefined && now - freeSince >= LINGER_MS ? until : undefined;
-    const opened = await open(connection, options, { before, takesFree });
+    const freeLease = freeSince !== undefined && now - freeSince >= LINGER_MS ? until : undefined;
+    const opened = await open(connection, options, { before, freeLease });
     if (opened instanceof Held) {
       const isRenewed = until !== undefined && opened.until !== until;
       renews ||= isRenewed;
       until = opened.until;
-      // A renewed lease shows a session that has begun and ended since: the time counts from then on.
+      // If the lease was renewed since the last look, its host was connected meanwhile, and may still answer. So the
+      // time begins anew.
       freeSince = opened.isFree ? ((isRenewed ? undefined : freeSince) ?? now) : undefined;
     } else if (opened !== TAKING) {
       if (isWaiting) await waitsNoMore(connection, options.schema);

@@ -80,10 +80,10 @@ export class TakenOver extends CapError {
 interface Claim {
   readonly before: Before | undefined;
   /**
-   * The end of a lease, as text of the database. Takes the store of the host that has this lease, although it still runs,
-   * if the session of that host has ended.
+   * A lease, named by its end as text of the database. The store of the host with this lease may be taken before the
+   * lease ends, if the session of that host has ended.
    */
-  readonly takesFree: string | undefined;
+  readonly freeLease: string | undefined;
 }
 
 /**
@@ -124,7 +124,7 @@ async function seenBefore(connection: Connection, { sentinel, steps }: OpeningOp
 async function heldBy(
   connection: Connection,
   { schema, sentinel, steps }: OpeningOptions,
-  { before, takesFree }: Claim,
+  { before, freeLease }: Claim,
 ): Promise<Held | typeof TAKING | undefined> {
   // Only one opening runs at a time.
   if (!(await lock(connection, 'pg_try_advisory_xact_lock', schema, 0))) return TAKING;
@@ -147,7 +147,7 @@ async function heldBy(
   if (owner?.['live'] !== true) return undefined;
   // The lock of an opening is released when its session ends.
   const isFree = await lock(connection, 'pg_try_advisory_xact_lock', schema, Number(owner['lock']));
-  return isFree && takesFree === owner['until'] ? undefined : new Held(String(owner['until']), isFree);
+  return isFree && freeLease === owner['until'] ? undefined : new Held(String(owner['until']), isFree);
 }
 
 /** Reads the store, and compares it with its sentinel. */

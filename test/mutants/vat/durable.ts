@@ -60,16 +60,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'durable-let-go',
-    breaks: 'vats whose store was closed go on reading for a moment, while the next host has the store',
+    breaks: 'vats whose store was closed answer reads for a moment, while the next host has the store',
     file: 'packages/vat/src/vats/durable-parts.ts',
-    find: '(!isLetGo && clock.boottime() < heldUntil)',
+    find: '(!isClosed && clock.boottime() < heldUntil)',
     replace: 'clock.boottime() < heldUntil',
     tests: ['packages/store-postgres/src/faults.test.ts'],
   },
   {
     name: 'durable-late-answer',
     breaks:
-      'what waits for a commit leaves after another process has taken the store, if the answer to the commit is late',
+      'effects that wait for a commit leave after another process has taken the store, if the commit is answered late',
     file: 'packages/vat/src/durable/output-commit.ts',
     find: 'if (error === undefined && !this.#ground.held()) {',
     replace: 'if (false as boolean) {',
@@ -170,7 +170,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'output-check-ends',
-    breaks: 'callers wait for ever for a disk whose answers always come too late',
+    breaks: 'a disk whose answers always come too late keeps callers waiting for longer than ten checks',
     file: 'packages/vat/src/durable/output-commit.ts',
     find: 'if (checks <= mostChecks) return',
     replace: 'if (checks <= 30) return',

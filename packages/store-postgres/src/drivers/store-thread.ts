@@ -28,7 +28,7 @@ serveThread(async ({ server, sentinel, options }: Given, notify) => {
         return connection;
       },
       sentinel: (): Sentinel | undefined => (sentinel === undefined ? undefined : sentinelOf(sentinel, place)),
-      // It also counts the time that the machine sleeps: leases go on meanwhile.
+      // This clock goes on while the machine sleeps, as leases do.
       now,
       sleep: (ms) => new Promise((then) => setTimeout(then, ms)),
       every: (ms, run) => {

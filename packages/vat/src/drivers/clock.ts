@@ -30,7 +30,7 @@ export function systemClock(): Clock {
   });
 }
 
-/** Returns a function that tells the ms since the boot of the machine. They include the time that it slept. */
+/** Returns a function that returns the ms since the machine was booted, also those in which it slept. */
 export function bootClock(): () => number {
   const clock = systemClock();
   return () => clock.boottime();

@@ -337,9 +337,7 @@ export class ObjectStore {
     });
   }
 
-  /**
-   * The batch that is to be durable before an effect leaves that depends on anything seen now.
-   */
+  /** Returns the batch that must be durable before effects that depend on the present state may leave. */
   newestOrCheck(): Barrier | undefined {
     return this.#outputCommit.newestOrCheck();
   }

@@ -5,8 +5,8 @@
  * could have observed is durable. Effects leave in turn order. This includes the results of a read-only turn
  * that follows an uncommitted one. On a clean store nothing waits, unless another process may have taken the
  * store. Then a read-only turn waits for a commit or a check, which shows that this process still has it. If the
- * disk answers too late to show that, another check follows. If a commit fails, the turns that are not durable
- * never happened: effects that waited for them never leave, and their waiters are told.
+ * answer of the disk comes too late to show that, another check follows. If a commit fails, the turns that are not
+ * durable never happened: effects that waited for them never leave, and their waiters are told.
  *
  * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
  * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. While a commit is under
@@ -28,7 +28,7 @@ import { Counts } from './counts.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
-/** A disk that answers this many checks in a row too late has failed. A stall of some seconds takes only one or two. */
+/** If this many checks after a late answer are late too, the disk has failed. A stall of seconds needs one or two. */
 const mostChecks = 10;
 /** A batch with this many characters of cells and lines is full. */
 const mostText = 512 << 10;
@@ -175,8 +175,8 @@ export class OutputCommit {
   }
 
   /**
-   * Returns the batch that must be durable before anything that was read now may leave: the newest, or a check if another
-   * process may have the store.
+   * Returns the batch that must be durable before anything that is read now may leave: the newest, or a check if
+   * another process may have the store. Undefined on a clean store.
    */
   newestOrCheck(): Batch | undefined {
     return this.newest() ?? (this.#why !== undefined || this.#ground.held() ? undefined : this.#batch());
@@ -321,12 +321,12 @@ export class OutputCommit {
     const ended = (given: unknown): void => {
       let error = given;
       if (this.#committing !== batch) return;
-      // It may have been done long before its answer came, and another process may have taken the store since. Then
-      // nothing leaves: neither its own effects, nor those of turns that ran meanwhile and read.
+      // The disk may have done the commit long before its answer came, and another process may have the store by now.
+      // So a check comes first. Otherwise the effects of the batch would leave, and those of turns that read meanwhile.
       if (error === undefined && !this.#ground.held()) {
         checks += 1;
         if (checks <= mostChecks) return fencedOr(() => this.#ground.confirm(ended), ended);
-        error = new CapError('unavailable', 'the disk answers too late to show whose the store is');
+        error = new CapError('unavailable', 'the disk answers too late to show that this process has the store');
       }
       this.#committing = undefined;
       fenced(() => this.#ended(batch, began, error));

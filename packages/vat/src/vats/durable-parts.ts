@@ -48,10 +48,10 @@ export function openDurable(
   const { clock } = vats;
   /** Until this time no other process can take the store. */
   let heldUntil = engine.heldMs;
-  /** A store that was closed under its vats is free for other processes at once. */
-  let isLetGo = false;
+  /** Whether the store was closed while its vats are open. Another process may take it at once. */
+  let isClosed = false;
   engine.onClose(() => {
-    isLetGo = true;
+    isClosed = true;
   });
   const begin = (done: (error: unknown) => void): ((error: unknown) => void) => {
     const began = clock.boottime();
@@ -74,7 +74,7 @@ export function openDurable(
   const outputCommit = new OutputCommit({
     commit: vats.through(commit),
     confirm: (done) => engine.confirmLater(begin(done)),
-    held: () => heldUntil === Number.POSITIVE_INFINITY || (!isLetGo && clock.boottime() < heldUntil),
+    held: () => heldUntil === Number.POSITIVE_INFINITY || (!isClosed && clock.boottime() < heldUntil),
     tick: () => clock.tick(),
     after: (ms, then) => void clock.after(ms, then),
     room: () => vats.room(),
