@@ -14,7 +14,7 @@ import { type Cluster, urlOf } from './postgres-cluster.ts';
  * - `swallows`: nothing passes, and the connections stay open.
  * - `mute`: answers of the server do not come back.
  * - `holds`: data of the host is held back until the state changes. It then arrives, also if the host has given up.
- * - `late`: the same for answers of the server.
+ * - `late`: answers of the server are held back until the state changes. They then arrive.
  */
 export type WayState = 'open' | 'cut' | 'swallows' | 'mute' | 'holds' | 'late';
 

@@ -1,7 +1,7 @@
 /**
  * Stacked forwarders against an oracle: a call is allowed exactly if each layer allows it, and a call that one of
  * them refuses costs nothing in any of them, wherever each lives: random
- * stacks, each with a random sequence of calls, revocations and clock changes; 10,000 in the deep run.
+ * stacks, each with a random sequence of calls, revocations and clock changes; 5,000 in the deep run.
  */
 import { type Definition, define, driver, type Far, openVats } from '@hob/vat';
 import { becomes } from '@hob/vat/forwarder';
@@ -137,7 +137,7 @@ function modelOf(of: Layer, vat: number, wall: number): Model {
   };
 }
 
-// 10,000 in the plain regime of the deep run. Locked down a quarter of them: hardened intrinsics change nothing here.
+// 5,000 in the plain regime of the deep run. Locked down a quarter of them: hardened intrinsics change nothing here.
 const runs = volume(1_000, 5_000) / (Object.isFrozen(Object.prototype) ? 4 : 1);
 
 test('random stacks: a call passes exactly if every layer allows it, in any order', async () => {

@@ -43,7 +43,7 @@ const later = (engine: StoreEngine, count = 1): Promise<string> =>
       then(error === undefined ? 'done' : (error as { code: string }).code),
     ),
   );
-/** The code of its error, or its value. */
+/** Resolves with the value of a promise, or with the code of its error. */
 const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.catch((error: { readonly code?: string }) => error.code ?? error);
 const stored = async (schema: string, on = server.cluster): Promise<number> => {
@@ -276,7 +276,7 @@ test('a host that was replaced answers no read: a read waits until the server sa
   const sent = Promise.withResolvers<unknown>();
   const failed = first.vats.vat('one').turn(() => {
     sent.resolve(codeOf(E(first.pages).count()));
-    // Its error breaks what it has sent.
+    // The error of this turn undoes it, and breaks the promise of the call that it has sent.
     throw new Error(`it read ${(first.pages as unknown as Pages).count()}`);
   });
   const reads = [codeOf(failed), sent.promise, codeOf(E(first.pages).count())];
@@ -289,7 +289,7 @@ test('a host that was replaced answers no read: a read waits until the server sa
   await second.close();
 });
 
-test('attack: a commit whose answer comes after another host has taken the store lets nothing out, also no read that came meanwhile', async () => {
+test('attack: if the answer to a commit comes after another host has taken the store, neither the commit nor a read that came meanwhile is answered', async () => {
   const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
   onTestFinished(() => way.close());
   const open = async (url: string): Promise<{ vats: Vats; pages: Far<Pages>; close(): Promise<void> }> => {
@@ -300,7 +300,7 @@ test('attack: a commit whose answer comes after another host has taken the store
   };
   const first = await open(way.url);
   let [added, isDone]: [Promise<unknown> | undefined, boolean] = [undefined, false];
-  // If a renewal of the lease is on its way, the commit waits for its answer.
+  // If a renewal of the lease is under way, the commit waits for its answer, which is held back. Then try again.
   while (!isDone) {
     await way.is('open');
     await added;
@@ -324,8 +324,8 @@ test('attack: a commit whose answer comes after another host has taken the store
   expect(outcomes).toEqual(['unknown-outcome', 'unknown-outcome']);
 });
 
-test('attack: vats whose store was closed under them read nothing any more to anybody: the next host begins at once', async () => {
-  // For its clock no time passes: it has just written.
+test('attack: vats whose store was closed under them answer no read any more, because the next host begins at once', async () => {
+  // The clock of these vats stands still. So their last commit always seems to be recent.
   const [schema, clock] = [server.nextSchema(), testClock()];
   const store = await postgresStore({ url: server.cluster.url, schema });
   const vats = await openVats({ store, definitions: [Pages], clock });
@@ -451,7 +451,7 @@ test('a host relies on its store for less than another host waits, and no longer
   await store.close();
 });
 
-/** A host that waits for a store. The test gives it its time, and decides when it looks again. */
+/** Starts a host that waits for a store. `looks` moves its clock, and lets it look again. */
 async function waiter(schema: string): Promise<{ waiting: Promise<string>; looks(): Promise<void> }> {
   let time = 0;
   let goOn = (): void => {};
@@ -514,13 +514,14 @@ test('a host that was cut off for a moment is not pushed aside by one that waits
   expect(await later(engine)).toBe('done');
 });
 
-test('attack: a host that came back for a moment and was cut off again, between two looks of one that waits, is not pushed aside', async () => {
+test('attack: a host that was back for a moment, between two looks of one that waits, is not pushed aside', async () => {
   const { engine, schema } = await scene();
   expect(await later(engine)).toBe('done');
   const { waiting, looks } = await waiter(schema);
   await endSessions();
   for (let n = 0; n < 10; n += 1) await looks();
-  // From now on it may answer for a moment. At its next look the other one has waited for half a second.
+  // The host has shown that it has its store, so it may answer reads for 0.4 s. The one that waits has seen the store
+  // free for half a second at its next look.
   expect(await later(engine)).toBe('done');
   await endSessions();
   await looks();

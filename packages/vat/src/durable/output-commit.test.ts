@@ -76,7 +76,7 @@ test('a read-only turn waits for a check if another process may have taken the s
   expect(outputCommit.turn(undefined, [])).toBeUndefined();
 });
 
-test('a commit that shows whose the store is saves the check', () => {
+test('a commit saves the check: it also shows that this process has the store', () => {
   let held = false;
   const { outputCommit, commits, checks } = disk({ held: () => held });
   const out: string[] = [];
@@ -108,7 +108,7 @@ test('attack: nothing leaves when the answer to a commit or a check comes after 
     );
   leaves('change', outputCommit.turn(cell('a'), []));
   outputCommit.afterTurn(true);
-  // It reads what the other process has changed since, and waits for a commit that was done before.
+  // The other process may have changed this state since. The read waits for a commit that was done before that.
   leaves('read', outputCommit.turn(undefined, []));
   commits[0]?.done(undefined);
   expect([out, checks.length]).toEqual([[], 1]);
@@ -131,7 +131,7 @@ test('attack: nothing leaves when the answer to a commit or a check comes after 
   expect([failures.length, lost, commits.length]).toEqual([1, [['b', 'c']], 2]);
 });
 
-test('a disk whose answers always come too late has failed, after ten checks: its callers are told', () => {
+test('after ten checks that are late too, a disk has failed, and its callers are told', () => {
   const { outputCommit, commits, checks, failures } = disk({ held: () => false });
   const out: string[] = [];
   outputCommit.turn(cell('a'), [])?.then(
