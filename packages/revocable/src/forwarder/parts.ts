@@ -6,8 +6,8 @@
  * is written when the stream ends, when a part is refused or fails, or when nobody holds the stream any more.
  *
  * Promise: only bytes pass without a line. Every other call of the stream has a line. A part also has one if it uses up
- * a use of a grant, if a gate or a judge decides about it, or if a guard adds fields to its line. With a store that
- * another host may have taken, every part has a line: only its commit shows that this host still has the store.
+ * a use of a grant, if a gate or a judge decides about it, or if a guard adds fields to its line. If another host may
+ * have taken the store, a part waits for the check of the output commit, as every call that writes nothing.
  */
 import { ledgerLine } from '@hob/vat';
 import { hasMethods, vatOf } from '@hob/vat/forwarder';
