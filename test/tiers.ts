@@ -130,7 +130,7 @@ export const deepFiles: readonly string[] = [
   'packages/vat/src/vats/faults.test.ts',
   'packages/vat/src/ledger/runs.test.ts',
   'packages/cluster/src/{checkpoints,cluster,processes}.test.ts',
-  'packages/store-postgres/src/{faults,versions}.test.ts',
+  'packages/store-postgres/src/{faults,taken-over,versions}.test.ts',
   'packages/vat/src/captp/fence.test.ts',
 ];
 

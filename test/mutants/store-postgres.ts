@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 
 const store = ['packages/store-postgres/src/store.test.ts'];
 const faults = ['packages/store-postgres/src/faults.test.ts'];
+const takenOver = ['packages/store-postgres/src/taken-over.test.ts'];
 const versions = ['packages/store-postgres/src/versions.test.ts'];
 const hosts = ['packages/store-postgres/src/hosts.test.ts'];
 const history = ['test/grant-history.test.ts'];
@@ -55,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/store-postgres/src/opening.ts',
     find: "if (owner?.['opening'] !== before.opening) throw new TakenOver();",
     replace: '',
-    tests: faults,
+    tests: [...faults, ...takenOver],
   },
   {
     name: 'postgres-taken-idle',
@@ -63,7 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'this.#powers.onFailure();',
     replace: '',
-    tests: faults,
+    tests: takenOver,
   },
   {
     name: 'postgres-taken-unnoticed',
@@ -71,7 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/vat/src/store/engine.ts',
     find: "if (this.#state === 'closed' || this.#state === 'gone') return;",
     replace: "if (this.#state !== 'open' && this.#state !== 'full') return;",
-    tests: faults,
+    tests: takenOver,
   },
   {
     name: 'postgres-same-bytes',
@@ -394,7 +395,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/vat/src/store/engine.ts',
     find: 'if (this.#era.now !== now)',
     replace: 'if (this.#era.now < now)',
-    tests: faults,
+    tests: takenOver,
   },
   {
     name: 'postgres-forgets',
@@ -481,7 +482,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'const HELD_MS = LINGER_MS - 100;',
     replace: 'const HELD_MS = 3000;',
-    tests: ['packages/store-postgres/src/faults.test.ts'],
+    tests: takenOver,
   },
   {
     name: 'postgres-held-lease',
@@ -489,7 +490,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/store-postgres/src/live-store.ts',
     find: 'Math.min(HELD_MS, leaseLeft)',
     replace: 'HELD_MS',
-    tests: ['packages/store-postgres/src/faults.test.ts'],
+    tests: faults,
   },
   {
     name: 'postgres-check-open',
@@ -497,6 +498,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/store-postgres/src/live-store.ts',
     find: "      if (!isOurs) this.#state = 'failed';\n",
     replace: '',
-    tests: ['packages/store-postgres/src/faults.test.ts'],
+    tests: faults,
   },
 ];

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test as plain } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
+import { copyTables, putBack } from '../../../test/postgres-put-back.ts';
 import { databaseOn } from '../test/databases.ts';
 import { type Machine, machine, serves } from '../test/machines.ts';
 import { type Entry, faultOf, hashOf } from './checkpoints.ts';
@@ -118,21 +119,19 @@ test('checkpoints that several hosts add at the same moment are all in the chain
 
 test('attack: a ledger that is put back alone, replaced or dropped does not agree with the chain', async () => {
   const { sql, one, two } = await scene();
-  const tables = ['store', 'owner', 'line', 'args', 'cell'];
   await one.cluster.close();
   await serves(two, 'acme', 'globex');
   await two.cluster.removeTenant('acme');
   await serves(two, 'globex');
   const schema = 'hob_tenant_acme';
-  for (const name of tables) await sql.unsafe(`CREATE TABLE ${schema}.old_${name} AS TABLE ${schema}.${name}`);
+  await copyTables(sql, schema);
   await two.cluster.addTenant('acme');
   await serves(two, 'acme', 'globex');
   for (let n = 0; n < 3; n += 1) await two.count('acme');
   await two.cluster.removeTenant('acme');
   await serves(two, 'globex');
   expect(await two.cluster.verify()).toMatchObject({ ok: true });
-  for (const name of tables)
-    await sql.unsafe(`DELETE FROM ${schema}.${name}; INSERT INTO ${schema}.${name} TABLE ${schema}.old_${name}`);
+  await putBack(sql, schema);
   expect(await two.cluster.verify()).toMatchObject({
     ok: false,
     tenants: { acme: { ok: false }, globex: { ok: true } },

@@ -4,30 +4,23 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Definition, define, E, type Far, openVats, type Table, table, type Vats } from '@hob/vat';
 import type { Write } from '@hob/vat/engine';
-import { testClock } from '@hob/vat/testing';
 import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { openCluster, serverOfFile } from '../../../test/postgres-cluster.ts';
+import { copyTables, putBack } from '../../../test/postgres-put-back.ts';
 import { type Way, wayTo } from '../../../test/postgres-way.ts';
 import { closing, engineOf, linesAfter, type StoreEngine, unavailable } from '../../../test/store-suite.ts';
 import { connect } from './drivers/connection.ts';
 import { postgresStore } from './index.ts';
 import { openLive } from './live-store.ts';
-import { lockClass, STEPS } from './schema.ts';
+import { STEPS } from './schema.ts';
 import { checkServer } from './server.ts';
 
 const test = requires('postgres');
 const server = serverOfFile(test);
 
-interface Life {
-  readonly vats: Vats;
-  readonly one: Far<Pages>;
-  readonly other: Far<Pages>;
-  close(): Promise<void>;
-}
 async function scene(
   leaseMs = 10_000,
   on = server.cluster,
@@ -44,8 +37,6 @@ const later = (engine: StoreEngine, count = 1): Promise<string> =>
     ),
   );
 /** Resolves with the value of a promise, or with the code of its error. */
-const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.catch((error: { readonly code?: string }) => error.code ?? error);
 const stored = async (schema: string, on = server.cluster): Promise<number> => {
   const [row] = await on.sql.unsafe(`SELECT count(*)::int AS lines FROM ${schema}.line`);
   return row?.['lines'] as number;
@@ -141,18 +132,6 @@ test('a commit that a host sent before it was taken over, and that arrives after
   expect(await stored(schema)).toBe(3);
 });
 
-/** The tables of a backup. `copy` makes one, and `putBack` restores it while a host runs. */
-const tables = ['store', 'owner', 'line', 'args', 'cell'];
-const copy = (schema: string): Promise<unknown> =>
-  server.cluster.sql.unsafe(
-    tables.map((name) => `CREATE TABLE ${schema}.old_${name} AS TABLE ${schema}.${name}`).join(';'),
-  );
-const putBack = (schema: string): Promise<unknown> =>
-  server.cluster.sql.unsafe(
-    tables
-      .map((name) => `DELETE FROM ${schema}.${name}; INSERT INTO ${schema}.${name} TABLE ${schema}.old_${name}`)
-      .join(';'),
-  );
 const cells = (engine: StoreEngine, key: string): Promise<string> =>
   new Promise((then) =>
     engine.commitLater(engine.epoch, { lines: [], cells: new Map([[key, 'x']]) }, (error) =>
@@ -162,9 +141,9 @@ const cells = (engine: StoreEngine, key: string): Promise<string> =>
 
 test('a host whose database was put back writes nothing more, also when another host has reached the same epoch', async () => {
   const { engine, schema } = await scene();
-  await copy(schema);
+  await copyTables(server.cluster.sql, schema);
   for (const key of ['a/1', 'a/2', 'a/3']) expect(await cells(engine, key)).toBe('done');
-  await putBack(schema);
+  await putBack(server.cluster.sql, schema);
   // As when the copy was made before this host opened the store, on another server.
   await server.cluster.sql.unsafe(`UPDATE ${schema}.owner SET until = clock_timestamp(), opening = 'other'; UPDATE ${schema}.store SET epoch = epoch - 1, opening = 'other'`); // biome-ignore format: one line
   const second = closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
@@ -180,9 +159,9 @@ test('a host whose database was put back writes nothing more, also when another 
 
 test('a host whose database was put back fails, and the next host finds that the store was put back', async () => {
   const { engine, way, schema } = await scene();
-  await copy(schema);
+  await copyTables(server.cluster.sql, schema);
   expect(await cells(engine, 'a/1')).toBe('done');
-  await putBack(schema);
+  await putBack(server.cluster.sql, schema);
   expect(await cells(engine, 'a/2')).toBe('unavailable');
   expect(() => engine.reopen()).toThrow(expect.objectContaining({ message: expect.stringContaining('was put back') }));
   expect(await cells(engine, 'a/2')).toBe('unavailable');
@@ -190,194 +169,6 @@ test('a host whose database was put back fails, and the next host finds that the
   const next = closing(engineOf(await postgresStore({ url: way.url, schema })));
   expect(next.era).toMatchObject({ now: 1, trusted: 0 });
   expect(await cells(next, 'a/2')).toBe('done');
-});
-
-const commitsOf = async (schema: string): Promise<number> => {
-  const [row] = await server.cluster.sql.unsafe(`SELECT commits::int FROM ${schema}.store`);
-  return row?.['commits'] as number;
-};
-
-interface Pages {
-  add(): number;
-  count(): readonly [count: number, pages: number];
-}
-const Pages: Definition<Pages, [count: number, pages: Table<boolean>]> = define('Pages', (bcom, count, pages) => ({
-  add() {
-    pages.set(String(count + 1), true);
-    return bcom(Pages(count + 1, pages), count + 1) as never;
-  },
-  count: () => [count, [...pages.entries()].length],
-}));
-
-test('vats whose database was put back halt, whichever actor writes first, and the next host finds only whole turns', async () => {
-  const schema = server.nextSchema();
-  const open = async (): Promise<Life> => {
-    const store = await postgresStore({ url: server.cluster.url, schema });
-    const vats = await openVats({ store, definitions: [Pages] });
-    const roots = ['one', 'other'].map((name) => vats.vat(name).root<Pages>('pages', () => Pages(0, table())));
-    const [one, other] = (await Promise.all(roots)) as [Far<Pages>, Far<Pages>];
-    return { vats, one, other, close: () => vats.close().then(() => store.close()) };
-  };
-  const first = await open();
-  await E(first.one).add();
-  await first.vats.settled();
-  await copy(schema);
-  for (let n = 0; n < 3; n += 1) await E(first.one).add();
-  await first.vats.settled();
-  await putBack(schema);
-  // The turns of this actor are all there. Those of the other one are not, and it has them in its memory.
-  await expect(E(first.other).add()).rejects.toMatchObject({
-    code: expect.stringMatching(/unknown-outcome|vat-halted/),
-  });
-  await expect(E(first.one).add()).rejects.toMatchObject({ code: 'vat-halted' });
-  await first.close();
-  const second = await open();
-  expect(second.vats.restored).toBe(true);
-  expect(await E(second.one).count()).toEqual([1, 1]);
-  await E(second.one).add();
-  expect(await E(second.one).count()).toEqual([2, 2]);
-  await second.close();
-});
-
-test('vats whose store was taken over while they did nothing halt at the next renewal of the lease, and their program is told', async () => {
-  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
-  onTestFinished(() => way.close());
-  const store = await postgresStore({ url: way.url, schema, leaseMs: 1000 });
-  const vats = await openVats({ store, definitions: [Pages] });
-  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
-  await E(pages).add();
-  await vats.settled();
-  const told = new Promise<void>((resolve) => vats.onLoss(() => resolve()));
-  await way.is('swallows');
-  closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
-  await way.is('open');
-  await told;
-  await expect(E(pages).count()).rejects.toMatchObject({ code: 'vat-halted' });
-  await vats.close();
-  await store.close();
-});
-
-test('a host that was replaced answers no read: a read waits until the server says which host has the store', async () => {
-  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
-  onTestFinished(() => way.close());
-  const open = async (url: string): Promise<{ vats: Vats; pages: Far<Pages>; close(): Promise<void> }> => {
-    const store = await postgresStore({ url, schema });
-    const vats = await openVats({ store, definitions: [Pages] });
-    const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
-    return { vats, pages, close: () => vats.close().then(() => store.close()) };
-  };
-  const first = await open(way.url);
-  expect(await E(first.pages).add()).toBe(1);
-  expect(await E(first.pages).count()).toEqual([1, 1]);
-  // Its session ends, it does not hear of that, and the other host begins half a second later.
-  await way.is('swallows');
-  await server.cluster.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND application_name = 'hob' AND classid::bigint = (SELECT ${lockClass(schema)}::bigint & 4294967295)`); // biome-ignore format: one line
-  const second = await open(server.cluster.url);
-  const sent = Promise.withResolvers<unknown>();
-  const failed = first.vats.vat('one').turn(() => {
-    sent.resolve(codeOf(E(first.pages).count()));
-    // The error of this turn undoes it, and breaks the promise of the call that it has sent.
-    throw new Error(`it read ${(first.pages as unknown as Pages).count()}`);
-  });
-  const reads = [codeOf(failed), sent.promise, codeOf(E(first.pages).count())];
-  expect(await E(second.pages).add()).toBe(2);
-  await way.is('open');
-  expect(await Promise.all(reads)).toEqual(['unknown-outcome', 'unknown-outcome', 'unknown-outcome']);
-  await expect(E(first.pages).count()).rejects.toMatchObject({ code: 'vat-halted' });
-  expect(await E(second.pages).count()).toEqual([2, 2]);
-  await first.close();
-  await second.close();
-});
-
-test('attack: if the answer to a commit comes after another host has taken the store, neither the commit nor a read that came meanwhile is answered', async () => {
-  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
-  onTestFinished(() => way.close());
-  const open = async (url: string): Promise<{ vats: Vats; pages: Far<Pages>; close(): Promise<void> }> => {
-    const store = await postgresStore({ url, schema });
-    const vats = await openVats({ store, definitions: [Pages] });
-    const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
-    return { vats, pages, close: () => vats.close().then(() => store.close()) };
-  };
-  const first = await open(way.url);
-  let [added, isDone]: [Promise<unknown> | undefined, boolean] = [undefined, false];
-  // If a renewal of the lease is under way, the commit waits for its answer, which is held back. Then try again.
-  while (!isDone) {
-    await way.is('open');
-    await added;
-    await first.vats.sweep();
-    const before = await commitsOf(schema);
-    await way.is('late');
-    added = codeOf(E(first.pages).add());
-    for (let n = 0; n < 100 && !isDone; n += 1) {
-      await wait(5);
-      isDone = (await commitsOf(schema)) > before;
-    }
-  }
-  await server.cluster.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND application_name = 'hob' AND classid::bigint = (SELECT ${lockClass(schema)}::bigint & 4294967295)`); // biome-ignore format: one line
-  const second = await open(server.cluster.url);
-  await E(second.pages).add();
-  const read = codeOf(E(first.pages).count());
-  await way.is('open');
-  const outcomes = await Promise.all([added, read]);
-  await first.close();
-  await second.close();
-  expect(outcomes).toEqual(['unknown-outcome', 'unknown-outcome']);
-});
-
-test('attack: vats whose store was closed under them answer no read any more, because the next host begins at once', async () => {
-  // The clock of these vats stands still. So their last commit always seems to be recent.
-  const [schema, clock] = [server.nextSchema(), testClock()];
-  const store = await postgresStore({ url: server.cluster.url, schema });
-  const vats = await openVats({ store, definitions: [Pages], clock });
-  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
-  await E(pages).add();
-  await vats.settled();
-  await store.close();
-  closing(engineOf(await postgresStore({ url: server.cluster.url, schema })));
-  const read = await codeOf(E(pages).count());
-  await vats.close();
-  expect(read).toBe('unknown-outcome');
-});
-
-test('a host that did nothing for a while reads at once, and one that is cut off lets no read through after two seconds', async () => {
-  const [schema, way] = [server.nextSchema(), await wayTo(server.cluster)];
-  onTestFinished(() => way.close());
-  const store = await postgresStore({ url: way.url, schema });
-  const vats = await openVats({ store, definitions: [Pages] });
-  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
-  expect(await E(pages).add()).toBe(1);
-  await vats.settled();
-  const before = await commitsOf(schema);
-  await wait(1000);
-  expect(await E(pages).count()).toEqual([1, 1]);
-  // A read writes nothing.
-  expect(await commitsOf(schema)).toBe(before);
-  await way.is('cut');
-  await wait(500);
-  await expect(E(pages).count()).rejects.toMatchObject({ code: 'unknown-outcome' });
-  await way.is('open');
-  await vats.close();
-  await store.close();
-});
-
-test('vats learn of a take-over also if the first commit that meets it is one that nobody waits for, such as that of their time', async () => {
-  const [schema, clock] = [server.nextSchema(), testClock()];
-  const store = await postgresStore({ url: server.cluster.url, schema, leaseMs: 6000 });
-  const vats = await openVats({ store, definitions: [Pages], clock });
-  const pages = await vats.vat('one').root<Pages>('pages', () => Pages(0, table()));
-  await E(pages).add();
-  await vats.settled();
-  const told = new Promise<void>((resolve) => vats.onLoss(() => resolve()));
-  // As the opening by another host does.
-  await server.cluster.sql.unsafe(
-    `UPDATE ${schema}.store SET epoch = epoch + 1, opening = 'other'; UPDATE ${schema}.owner SET opening = 'other'`,
-  );
-  clock.advance(5000);
-  await expect.poll(() => engineOf(store).failed).toBe(true);
-  await told;
-  await expect(E(pages).count()).rejects.toMatchObject({ code: 'vat-halted' });
-  await vats.close();
-  await store.close();
 });
 
 test('a commit whose wait for a standby was ended is not reported before a standby has it', async () => {

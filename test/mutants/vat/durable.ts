@@ -56,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/vat/src/turn/turn.ts',
     find: 'behind(this.home.objectStore?.newestOrCheck(), () => this.#rollback(mark, error));',
     replace: 'this.#rollback(mark, error);',
-    tests: ['packages/store-postgres/src/faults.test.ts'],
+    tests: ['packages/store-postgres/src/taken-over.test.ts'],
   },
   {
     name: 'durable-let-go',
@@ -64,7 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/vat/src/vats/durable-parts.ts',
     find: '(!isClosed && clock.boottime() < heldUntil)',
     replace: 'clock.boottime() < heldUntil',
-    tests: ['packages/store-postgres/src/faults.test.ts'],
+    tests: ['packages/store-postgres/src/taken-over.test.ts'],
   },
   {
     name: 'durable-late-answer',
@@ -148,7 +148,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'undefined',
     tests: [
       'packages/vat/src/durable/output-commit.test.ts',
-      'packages/store-postgres/src/faults.test.ts',
+      'packages/store-postgres/src/taken-over.test.ts',
       'packages/host/src/postgres.test.ts',
     ],
   },
