@@ -57,9 +57,18 @@ export default class Counts implements Reporter {
       failed += failedHere === 0 && module.state() === 'failed' ? 1 : failedHere;
     }
     if (process.env['HOB_TIER'] === 'check') nameSlow(modules);
+    else nameLongest(modules);
     for (const test of nameless) console.error(`skipped without a reason, which counts as a failure: ${test}`);
     writeFileSync(this.#report, JSON.stringify({ passed, failed: failed + nameless.length, skips, failures }));
   }
+}
+
+/** Where the time of a run goes. Files run beside one another, so these add up to more than the run takes. */
+function nameLongest(modules: readonly TestModule[]): void {
+  const longest = [...modules].sort((a, b) => b.diagnostic().duration - a.diagnostic().duration).slice(0, 24);
+  const seconds = (module: TestModule): string => (module.diagnostic().duration / 1000).toFixed(0);
+  const rows = longest.map((module) => `  ${seconds(module)} s ${relative(process.cwd(), module.moduleId)}`);
+  console.log(`\nThe files that took longest\n${rows.join('\n')}`);
 }
 
 /** A busy machine makes files slow, so this is advice: it fails nothing. Where much else runs it says nothing. */

@@ -1,10 +1,11 @@
 /**
  * Builds the page into `built/`: one script, one style sheet, one document. They load nothing else.
  *
- * `node build.mjs`; the set-up of the checkout runs it.
+ * `node build.mjs`; the set-up of the checkout runs it. Each file is replaced whole: a host that reads one meanwhile
+ * gets the old one or the new one.
  */
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -22,8 +23,7 @@ const inside = [
   return `${name} ${version}\n${readFileSync(join(at, licence), 'utf8').trim()}`;
 });
 
-mkdirSync(out, { recursive: true });
-await build({
+const { outputFiles } = await build({
   entryPoints: [join(page, 'console.tsx'), join(page, 'console.css')],
   outdir: out,
   bundle: true,
@@ -37,5 +37,14 @@ await build({
   legalComments: 'eof',
   banner: { js: `/*! ${inside.join('\n\n')}\n*/` },
   logLevel: 'warning',
+  write: false,
 });
-for (const name of ['console.html', 'icon.svg']) copyFileSync(join(page, name), join(out, name));
+mkdirSync(out, { recursive: true });
+for (const { path, contents } of outputFiles) replace(basename(path), contents);
+for (const name of ['console.html', 'icon.svg']) replace(name, readFileSync(join(page, name)));
+
+function replace(name, contents) {
+  const written = join(out, `.${name}-${process.pid}`);
+  writeFileSync(written, contents);
+  renameSync(written, join(out, name));
+}

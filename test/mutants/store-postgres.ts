@@ -236,8 +236,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'postgres-reserve',
     breaks: 'on a full disk of the server nothing can be revoked for good',
     file: 'packages/store-postgres/src/live-store.ts',
-    find: '      await this.#ask(releaseReserve);\n',
-    replace: '',
+    find: '      await this.#ask(releaseReserve);\n      await this.#commit(write);',
+    replace: '      await this.#commit(write);',
     tests: store,
   },
   {
@@ -499,5 +499,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: "      if (!isOurs) this.#state = 'failed';\n",
     replace: '',
     tests: faults,
+  },
+  {
+    name: 'postgres-lease-full',
+    breaks: 'on a full disk a host loses its store as soon as somebody reads, and can revoke nothing',
+    file: 'packages/store-postgres/src/live-store.ts',
+    find: '        if (!full(error)) throw error;\n        // A host',
+    replace: '        throw error;\n        // A host',
+    tests: store,
   },
 ];

@@ -310,8 +310,16 @@ class LiveStore {
   async #renew(): Promise<boolean> {
     const { opening } = this.#opening;
     const began = this.#powers.now();
+    const renews = (): Promise<boolean> => this.#ask((connection) => renew(connection, this.#options, opening));
     try {
-      if (!(await this.#ask((connection) => renew(connection, this.#options, opening)))) throw new TakenOver();
+      const isOurs = await renews().catch(async (error: unknown) => {
+        if (!full(error)) throw error;
+        // A host that loses its lease on a full disk could revoke nothing more.
+        this.#state = 'full';
+        await this.#ask(releaseReserve);
+        return await renews();
+      });
+      if (!isOurs) throw new TakenOver();
       this.#renewedAt = began;
       return true;
     } catch (error) {

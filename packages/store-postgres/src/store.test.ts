@@ -91,6 +91,27 @@ test('on a full disk what ends authority is committed in the room that is kept f
   expect(one.lines(1, 9).length).toBe(3);
 });
 
+test('on a full disk the lease is renewed in the room that is kept: who only reads goes on, and a revocation is still committed', async () => {
+  const schema = server.nextSchema();
+  const one = await engine(schema);
+  const room = `SELECT to_regclass('${schema}.reserve') IS NOT NULL AS kept`;
+  const kept = async (): Promise<unknown> => (await server.cluster.sql.unsafe(room))[0]?.['kept'];
+  await expect.poll(kept).toBe(true);
+  await server.cluster.sql.unsafe(`
+    CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF to_regclass('${schema}.reserve') IS NOT NULL THEN RAISE EXCEPTION 'full' USING ERRCODE = 'disk_full'; END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER fill BEFORE UPDATE ON ${schema}.owner FOR EACH ROW EXECUTE FUNCTION ${schema}.fill()`);
+  const check = (): Promise<unknown> => new Promise((then) => one.confirmLater(then));
+  expect(await check()).toBe(undefined);
+  expect([one.full, one.failed, await kept()]).toEqual([true, false, false]);
+  expect(await check()).toBe(undefined);
+  one.commit(one.epoch, { lines: linesAfter(one.head(), 1).map((line) => ({ ...line, urgency: 'ends' })) });
+  expect(() => one.commit(one.epoch, { lines: linesAfter(one.head(), 1) })).toThrow(unavailable);
+});
+
 test('vats on it go on after a restart, and the ledger verifies', async () => {
   const given = { url: server.cluster.url, schema: server.nextSchema() };
   for (const expected of [3, 6, 9])

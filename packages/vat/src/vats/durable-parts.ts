@@ -56,7 +56,7 @@ export function openDurable(
   const begin = (done: (error: unknown) => void): ((error: unknown) => void) => {
     const began = clock.boottime();
     return (error) => {
-      heldUntil = began + engine.heldMs;
+      heldUntil = error === undefined ? began + engine.heldMs : 0;
       done(error);
     };
   };
