@@ -32,7 +32,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     '.',
   ],
   mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.', 'http'],
-  cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'sessions', 'recipes', 'acp', 'verbs', '.'],
+  cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'cluster', 'sessions', 'recipes', 'acp', 'verbs', '.'],
   host: [
     'text',
     'drivers',

@@ -479,9 +479,21 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['process', 'setTimeout'],
     why: 'ends the process of a host whose store is gone',
   },
+  'packages/cli/src/cluster/drivers/file.ts': {
+    powers: ['node:fs'],
+    why: 'reads the file of a machine of a cluster, and the certificates that it names',
+  },
+  'packages/cli/src/cluster/drivers/serve.ts': {
+    powers: ['Date', 'process'],
+    why: 'is one machine of a cluster until its process ends',
+  },
   'packages/cli/src/daemon/drivers/serve.ts': {
     powers: ['Date', 'process'],
-    why: 'entry point: the host of a manifest',
+    why: 'entry point: the host of a manifest, until its process ends',
+  },
+  'packages/cli/src/daemon/drivers/served-host.ts': {
+    powers: ['Date', 'process'],
+    why: 'opens the host of a manifest, and says since when which process serves it',
   },
   'packages/cli/src/daemon/drivers/webhook.ts': {
     powers: ['Date', 'fetch', 'node:crypto', 'setTimeout'],

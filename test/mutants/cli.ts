@@ -308,8 +308,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-own-places',
     breaks: 'a root may hold the state or the manifest of the host',
-    file: 'packages/cli/src/daemon/drivers/serve.ts',
-    find: 'realRoots(plan, [state, ...filesOf(choice, read, sentinel)])',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: 'realRoots(plan, [state, ...own])',
     replace: 'realRoots(plan, [])',
     tests: serveTests,
   },
@@ -348,7 +348,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-unentered-at-start',
     breaks: 'a session that nobody entered outlives the host that opened it',
-    file: 'packages/cli/src/daemon/drivers/serve.ts',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
     find: 'session.parent === undefined && !schedules.has(session.id)',
     replace: "session.parent === ''",
     tests: killedTests,
@@ -372,9 +372,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-stale-copies',
     breaks: 'copies that a killed host left stay on the disk',
-    file: 'packages/cli/src/daemon/drivers/serve.ts',
-    find: '    removeCopies(folder);\n',
-    replace: '    void removeCopies;\n',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: '  removeCopies(folder);\n',
+    replace: '  void removeCopies;\n',
     tests: killedTests,
   },
   {
@@ -445,7 +445,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-log-in-a-root',
     breaks: 'a root may hold the log, so an agent could write it',
     file: 'packages/cli/src/daemon/drivers/serve.ts',
-    find: '[sentinel, log,',
+    find: '[sentinel, given.log,',
     replace: '[sentinel,',
     tests: hostVerbTests,
   },
@@ -700,8 +700,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-ledger-blank',
     breaks: 'the value of a secret stands in the arguments of the ledger',
-    file: 'packages/cli/src/daemon/drivers/serve.ts',
-    find: 'blank: (text) => blank(text),',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: 'blank: (text) => later.blank(text),',
     replace: '',
     tests: ['packages/cli/src/daemon/ledger-part.test.ts'],
   },

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 
 const placement = ['packages/cluster/src/placement.test.ts'];
 const cluster = ['packages/cluster/src/cluster.test.ts'];
+const served = ['packages/cli/src/cluster/cluster.test.ts'];
 const membership = ['packages/cluster/src/membership.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -197,5 +198,53 @@ export const MUTANTS: readonly Mutant[] = [
     find: "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = '${SCHEMA}' AND tablename = 'cluster') AS found",
     replace: "SELECT to_regclass('${SCHEMA}.cluster') IS NOT NULL AS found",
     tests: ['packages/cluster/src/membership.test.ts'],
+  },
+  {
+    name: 'cluster-manage-tables',
+    breaks: 'a look at a database that has no cluster makes one',
+    file: 'packages/cluster/src/membership.ts',
+    find: '(this.#self === undefined ? needTables : makeTables)(connection)',
+    replace: 'makeTables(connection)',
+    tests: ['packages/cluster/src/manage.test.ts'],
+  },
+  {
+    name: 'cluster-served-end',
+    breaks: 'a program goes on working for a tenant that was handed over to another machine',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: 'AbortSignal.any([order.end, end])',
+    replace: 'order.end',
+    tests: served,
+  },
+  {
+    name: 'cluster-served-stop',
+    breaks: 'hob stop of a tenant leaves its grants to the next machine',
+    file: 'packages/cli/src/cluster/drivers/serve.ts',
+    find: 'readStopOrder(stateDir) === undefined ? served.close() : served.stop()',
+    replace: 'served.close()',
+    tests: served,
+  },
+  {
+    name: 'cluster-served-keys',
+    breaks: 'an agent of a tenant may be given the keys of its machine',
+    file: 'packages/cli/src/cluster/drivers/serve.ts',
+    find: '[...cluster.files, cluster.state,',
+    replace: '[cluster.state,',
+    tests: served,
+  },
+  {
+    name: 'cluster-served-states',
+    breaks: 'an agent of a tenant may be given the state of another tenant',
+    file: 'packages/cli/src/cluster/drivers/serve.ts',
+    find: '[...cluster.files, cluster.state,',
+    replace: '[...cluster.files,',
+    tests: served,
+  },
+  {
+    name: 'cluster-served-once',
+    breaks: 'a tenant that cannot be served fills the log of its machine',
+    file: 'packages/cli/src/cluster/drivers/serve.ts',
+    find: 'if (this.#said.get(name) !== why) ',
+    replace: '',
+    tests: served,
   },
 ];

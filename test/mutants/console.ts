@@ -193,4 +193,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const { petname } = fieldsOf(text);',
     tests: logic,
   },
+  {
+    name: 'console-link-plain',
+    breaks: 'the code of a granter may go over a network without TLS',
+    file: 'packages/console/src/link.ts',
+    find: "protocol === 'ws:' && hostname === '127.0.0.1'",
+    replace: "protocol === 'ws:'",
+    tests: ['packages/console/src/link.test.ts'],
+  },
 ];

@@ -194,7 +194,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'box-session',
     breaks: 'a box outlives its session',
     file: boxed,
-    find: 'ends: [over.signal, ...held.ends]',
+    find: 'ends: [over.signal, end, ...held.ends]',
     replace: 'ends: []',
     tests: boxTests,
   },

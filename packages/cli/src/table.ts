@@ -64,6 +64,13 @@ export const TABLE: Readonly<Record<string, Load>> = {
   'secret remove': async () => (await import('./verbs/secrets/remove.ts')).secretRemove,
   'secret rotate': async () => (await import('./verbs/secrets/rotate.ts')).secretRotate,
 
+  'cluster serve': async () => (await import('./verbs/cluster/serve.ts')).clusterServe,
+  'cluster status': async () => (await import('./verbs/cluster/status.ts')).clusterStatus,
+  'cluster add': async () => (await import('./verbs/cluster/tenants.ts')).clusterAdd,
+  'cluster remove': async () => (await import('./verbs/cluster/tenants.ts')).clusterRemove,
+  'cluster pin': async () => (await import('./verbs/cluster/tenants.ts')).clusterPin,
+  'cluster verify': async () => (await import('./verbs/cluster/verify.ts')).clusterVerify,
+
   doctor: async () => (await import('./verbs/host/doctor.ts')).doctor,
   unit: async () => (await import('./verbs/host/unit.ts')).unit,
   backup: async () => (await import('./verbs/host/backup.ts')).backup,

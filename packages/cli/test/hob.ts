@@ -142,6 +142,8 @@ export function hobHome(manifest: string = MANIFEST, more: Readonly<Record<strin
       for (;;) {
         const answer = await ask();
         if (wanted(answer)) return answer;
+        // Each question is a process, which takes time from what it waits for.
+        await new Promise((resolve) => setTimeout(resolve, 150));
       }
     },
     async serve() {

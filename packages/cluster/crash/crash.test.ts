@@ -12,9 +12,9 @@ import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { openCluster as openServer } from '../../../test/postgres-cluster.ts';
+import { databaseOn } from '../../../test/postgres-database.ts';
 import { type Way, wayTo } from '../../../test/postgres-way.ts';
 import { chanceSeed } from '../../../test/seed.ts';
-import { databaseOn } from '../test/databases.ts';
 import { Life, Said } from '../test/processes.ts';
 
 const FAULTS = Number(process.env['HOB_FAULTS'] ?? 8);

@@ -5,9 +5,9 @@ import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
+import { type Database, databaseOn } from '../../../test/postgres-database.ts';
 import { wayTo } from '../../../test/postgres-way.ts';
 import { counterOf, openCounting } from '../test/counting.ts';
-import { type Database, databaseOn } from '../test/databases.ts';
 import { machine, serves, tenantAt } from '../test/machines.ts';
 import { placeOf } from './placement.ts';
 

@@ -24,6 +24,7 @@ interface ClusterPowers extends Pick<TenantPowers, 'openStore' | 'open'> {
 }
 
 export class LiveCluster implements Cluster {
+  /** Empty if this process serves no tenant. */
   readonly name: string;
   readonly #powers: TenantPowers;
   readonly #look: ClusterPowers['look'];

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
-import { databaseOn } from '../test/databases.ts';
+import { databaseOn } from '../../../test/postgres-database.ts';
 import { machine, serves, tenantAt } from '../test/machines.ts';
 import { Life, Said } from '../test/processes.ts';
 import { placeOf } from './placement.ts';

@@ -3,13 +3,16 @@ export type { KeptEntry } from './checkpoints.ts';
 export { openLink } from './link/drivers/link.ts';
 export { routesOf } from './link/routes.ts';
 export type { Link, LinkOptions, LinkPeer, LinkPins } from './link/types.ts';
-export { openCluster } from './open-cluster.ts';
+export { manageCluster, openCluster } from './open-cluster.ts';
 export type {
   Cluster,
   ClusterHost,
   ClusterOptions,
   ClusterStatus,
   ClusterTenant,
+  ManagedCluster,
+  ManageOptions,
+  TenantHost,
   TenantParts,
   Where,
 } from './types.ts';

@@ -7,7 +7,7 @@ import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
-import { databaseOn } from '../test/databases.ts';
+import { databaseOn } from '../../../test/postgres-database.ts';
 import { Member } from './member.ts';
 import { join } from './membership.ts';
 import { makeTables, SCHEMA, STEPS } from './tables.ts';

@@ -1,5 +1,6 @@
 /**
- * This process as a host of the cluster: it writes its heartbeat, and watches the rows.
+ * This process as a host of the cluster: it writes its heartbeat, and watches the rows. Without a `self` it is no host,
+ * and only watches them and changes tenants.
  *
  * Promise: the rows are the truth. A hint only makes this host read them at once. Without one it reads them each second.
  * A lost connection is made again. While the database is away, the rows of the last answer stay.
@@ -25,7 +26,7 @@ import {
   type Self,
   tenantsIn,
 } from './rows.ts';
-import { makeTables, SCHEMA } from './tables.ts';
+import { makeTables, needTables, SCHEMA } from './tables.ts';
 import { meaningOf, NOTHING_SEEN, type View } from './view.ts';
 
 interface MemberPowers {
@@ -51,8 +52,11 @@ const taken = (): CapError =>
     'another process with this name is in the cluster: stop that one first, or give this one another name',
   );
 
-/** Joins the cluster. Errors: `invalid` (the server, a newer cluster), `unavailable` (no answer, the name is taken). */
-export async function join(powers: MemberPowers, self: Self): Promise<Membership> {
+/**
+ * Joins the cluster, or with no `self` only reaches it. Errors: `invalid` (the server, a newer cluster), `unavailable`
+ * (no answer, the name is taken), `no-such-object` (without `self`: the database has no cluster).
+ */
+export async function join(powers: MemberPowers, self: Self | undefined): Promise<Membership> {
   const membership = new Membership(powers, self);
   try {
     await membership.begin();
@@ -65,7 +69,7 @@ export async function join(powers: MemberPowers, self: Self): Promise<Membership
 
 class Membership {
   readonly #powers: MemberPowers;
-  readonly #self: Self;
+  readonly #self: Self | undefined;
   #connection: Connection | undefined;
   #view: View = NOTHING_SEEN;
   #freed = new Set<string>();
@@ -82,7 +86,7 @@ class Membership {
   #over: Promise<void> | undefined;
   #closed = false;
 
-  constructor(powers: MemberPowers, self: Self) {
+  constructor(powers: MemberPowers, self: Self | undefined) {
     this.#powers = powers;
     this.#self = self;
     this.#seen = powers.now();
@@ -90,19 +94,24 @@ class Membership {
 
   /** Takes the name of this host, and reads the rows for the first time. */
   async begin(): Promise<void> {
-    const connection = (this.#connection = await this.#connect());
+    this.#connection = await this.#connect();
+    if (this.#self !== undefined) await this.#take(this.#connection, this.#self);
+    await this.#inOrder(() => this.#round());
+    if (this.#self !== undefined) await hint(this.#connection, this.#self);
+    this.#over = this.#rounds();
+  }
+
+  /** Errors: `unavailable` (another process has the name). */
+  async #take(connection: Connection, self: Self): Promise<void> {
     const until = this.#powers.now() + LIVE_MS + 1000;
     let heard: string | undefined;
     // A process of this name that was killed counts as live for a moment.
-    while (!(await beat(connection, this.#self))) {
-      const now = await lastHeard(connection, this.#self.name);
+    while (!(await beat(connection, self))) {
+      const now = await lastHeard(connection, self.name);
       if ((heard !== undefined && now !== heard) || this.#powers.now() > until) throw taken();
       heard = now;
       await this.#pause(NAME_MS);
     }
-    await this.#inOrder(() => this.#round());
-    await hint(connection, this.#self);
-    this.#over = this.#rounds();
   }
 
   /** Resolves with the view when it differs from that of `version`, or when another host has freed a tenant. */
@@ -159,9 +168,11 @@ class Membership {
   async leave(): Promise<void> {
     this.#leaving = true;
     this.#wake();
+    const self = this.#self;
+    if (self === undefined) return;
     await this.#ask(async (connection) => {
-      await leave(connection, this.#self);
-      await hint(connection, this.#self);
+      await leave(connection, self);
+      await hint(connection, self);
     });
   }
 
@@ -190,10 +201,10 @@ class Membership {
   async #round(): Promise<void> {
     if (this.#leaving) return;
     const connection = await this.#connected();
-    const member = await beat(connection, this.#self);
+    const member = this.#self !== undefined && (await beat(connection, this.#self));
     const slackMs = this.#powers.now() < this.#slackUntil ? this.#slackMs : 0;
     const rows = await hostsIn(connection, slackMs);
-    const own = this.#self.name;
+    const own = this.#self?.name;
     // A slow answer can make its own heartbeat seem old.
     const hosts = rows.map((each) => (member && each.name === own ? { ...each, live: true } : each));
     this.#see({ connected: true, member, hosts, tenants: await tenantsIn(connection) });
@@ -270,7 +281,7 @@ class Membership {
   async #connect(): Promise<Connection> {
     const connection = await this.#powers.connect((text) => this.#heard(text));
     try {
-      await makeTables(connection);
+      await (this.#self === undefined ? needTables : makeTables)(connection);
       await connection.query(`LISTEN ${CHANNEL}`);
       return patient(connection);
     } catch (error) {

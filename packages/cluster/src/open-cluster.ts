@@ -1,4 +1,4 @@
-/** Joins a cluster: checks the options, and brings its parts together. */
+/** Joins a cluster, or reaches one to change it: checks the options, and brings the parts together. */
 import { join } from 'node:path';
 import { postgresStore } from '@hob/store-postgres';
 import { serverAt } from '@hob/store-postgres/connection';
@@ -9,7 +9,7 @@ import type { Given } from './drivers/member-thread.ts';
 import { MEMBER_THREAD } from './drivers/thread-place.ts';
 import { Member } from './member.ts';
 import { checkAddress, checkHost, schemaOf } from './names.ts';
-import type { Cluster, ClusterOptions } from './types.ts';
+import type { Cluster, ClusterOptions, ManagedCluster, ManageOptions } from './types.ts';
 
 const names: OptionNames<ClusterOptions> = {
   url: true,
@@ -23,6 +23,8 @@ const names: OptionNames<ClusterOptions> = {
   sentinel: true,
   clock: true,
 };
+
+const managed: OptionNames<ManageOptions> = { url: true, password: true, ca: true, clock: true };
 
 /**
  * Joins the cluster of a database, and serves the tenants that are placed at this host. Errors: `invalid` (an option,
@@ -50,12 +52,7 @@ export async function openCluster(given: ClusterOptions): Promise<Cluster> {
   if (typeof open !== 'function') throw new CapError('invalid', 'open is the function that opens the host of a tenant');
   if (!(Number.isInteger(leaseMs) && leaseMs >= 1000 && leaseMs <= 3_600_000))
     throw new CapError('invalid', 'leaseMs is a number of ms, from 1000 to an hour');
-  const secrets = { ...(password !== undefined && { password }), ...(ca !== undefined && { ca }) };
-  const parts: Given = {
-    server: { ...serverAt(url, secrets), name },
-    self: { name, address, member: base32(systemRandom(10)) },
-  };
-  const at = { url, ...secrets, name };
+  const at = { url, ...secretsOf({ password, ca }), name };
   const cluster = new LiveCluster(name, {
     clock,
     openStore: (tenant) =>
@@ -69,6 +66,36 @@ export async function openCluster(given: ClusterOptions): Promise<Cluster> {
       return await open({ name: tenant, store, stateDir: join(stateDir, tenant), onCheckpoint });
     },
   });
-  await cluster.start((see) => Member.open(MEMBER_THREAD, { given: parts, clock, see }));
+  const self = { name, address, member: base32(systemRandom(10)) };
+  await cluster.start((see) => Member.open(MEMBER_THREAD, { given: { server: serverOf(at), self }, clock, see }));
   return cluster;
 }
+
+/**
+ * Reaches the cluster of a database without serving its tenants: to look at it, and to change it. Errors: `invalid` (an
+ * option, the server's configuration, a newer cluster), `unavailable` (the server does not answer), `no-such-object` (no
+ * machine has joined a cluster of this database yet).
+ */
+export async function manageCluster(given: ManageOptions): Promise<ManagedCluster> {
+  const { url, password, ca, clock = systemClock() } = takeOptions(given, 'manageCluster', managed);
+  const at = { url, ...secretsOf({ password, ca }), name: 'look' };
+  const nothing = (): Promise<never> => Promise.reject(new CapError('denied', 'this process serves no tenant'));
+  const cluster = new LiveCluster('', {
+    ...{ clock, openStore: nothing, open: nothing },
+    look: (tenant) => postgresStore({ ...at, schema: schemaOf(tenant), look: true }),
+  });
+  await cluster.start((see) => Member.open(MEMBER_THREAD, { given: { server: serverOf(at), self: undefined }, clock, see })); // biome-ignore format: one line
+  return cluster;
+}
+
+type Secrets = Pick<ManageOptions, 'password' | 'ca'>;
+
+const secretsOf = ({ password, ca }: { readonly [Key in keyof Secrets]: string | undefined }): Secrets => ({
+  ...(password !== undefined && { password }),
+  ...(ca !== undefined && { ca }),
+});
+
+const serverOf = ({ url, name, ...secrets }: ManageOptions & { readonly name: string }): Given['server'] => ({
+  ...serverAt(url, secrets),
+  name,
+});

@@ -4,7 +4,7 @@ import { CapError } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { openCluster as openServer, serverOfFile } from '../../../test/postgres-cluster.ts';
-import { databaseOn } from '../test/databases.ts';
+import { databaseOn } from '../../../test/postgres-database.ts';
 import { machine } from '../test/machines.ts';
 import { Life, Said } from '../test/processes.ts';
 

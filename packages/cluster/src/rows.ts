@@ -89,12 +89,15 @@ export async function change(connection: Connection, asked: Change): Promise<boo
 }
 
 /** Tells the other hosts to read the rows. `freed`: a tenant whose store this host has closed. */
-export async function hint(connection: Connection, { member }: Self, freed?: string): Promise<void> {
-  await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, freed === undefined ? '' : `free ${freed} ${member}`]);
+export async function hint(connection: Connection, self: Self | undefined, freed?: string): Promise<void> {
+  await connection.query('SELECT pg_notify($1, $2)', [
+    CHANNEL,
+    freed === undefined ? '' : `free ${freed} ${self?.member ?? ''}`,
+  ]);
 }
 
 /** The tenant that another host has freed, by its hint. Anybody who may connect to the database can send a hint. */
-export function freedBy(text: string, { member }: Self): string | undefined {
+export function freedBy(text: string, self: Self | undefined): string | undefined {
   const [kind, name, by] = text.split(' ');
-  return kind === 'free' && by !== member && isTenantName(name) ? name : undefined;
+  return kind === 'free' && by !== self?.member && isTenantName(name) ? name : undefined;
 }

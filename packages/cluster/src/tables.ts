@@ -67,6 +67,12 @@ export async function makeTables(connection: Connection, steps: readonly Step[] 
   }
 }
 
+/** Errors: `no-such-object` (the database has no cluster), `invalid` (its tables need a newer program). */
+export async function needTables(connection: Connection): Promise<void> {
+  if ((await versionOf(connection, STEPS.length)) > 0) return;
+  throw new CapError('no-such-object', 'this database has no cluster: the first machine that joins one makes it');
+}
+
 /** Returns the version of the tables; 0 if there are none. */
 async function versionOf(connection: Connection, ours: number): Promise<number> {
   // Read as rows. In a transaction, `to_regclass` may still say that there is no table after another host has made it.

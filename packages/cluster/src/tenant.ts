@@ -6,13 +6,13 @@
  * its store is closed, also if the program's `open` or the close of its host never ends. None of this decides who may
  * write: the store does.
  */
-import type { Host } from '@hob/host';
 import { CapError, type Clock, type Store } from '@hob/vat';
+import type { TenantHost } from './types.ts';
 
 export interface TenantPowers {
   readonly clock: Clock;
   openStore(name: string): Promise<Store>;
-  open(name: string, store: Store): Promise<Host>;
+  open(name: string, store: Store): Promise<TenantHost>;
   /** Called when the store was closed. */
   freed(name: string): void;
   /** Called when the state or the failure of the tenant changed. */
@@ -96,7 +96,7 @@ export class Tenant {
   /** Opens the tenant, and closes it when it is not wanted any more or has lost its store. */
   async #once(free: () => void): Promise<void> {
     let store: Store | undefined;
-    let host: Host | undefined;
+    let host: TenantHost | undefined;
     this.#is('opening');
     try {
       store = await this.#powers.openStore(this.name);
@@ -115,7 +115,7 @@ export class Tenant {
   }
 
   /** Errors: those of the program's `open`, and `invalid` (it returned something else). */
-  async #opened(store: Store, free: () => void): Promise<Host> {
+  async #opened(store: Store, free: () => void): Promise<TenantHost> {
     const opening = Promise.resolve(this.#powers.open(this.name, store));
     let isOver = false;
     const over = opening.then(
@@ -134,7 +134,7 @@ export class Tenant {
   }
 
   /** Resolves when the tenant is not wanted any more, or has lost its store. */
-  async #serve(host: Host): Promise<void> {
+  async #serve(host: TenantHost): Promise<void> {
     let isLost = false;
     // After a failed commit a host goes on from its store. Without a store it would serve nothing.
     const look = (): void => {

@@ -16,6 +16,9 @@ export interface TenantParts {
   readonly onCheckpoint: (note: string) => Promise<void>;
 }
 
+/** The host of a tenant, as the cluster needs it. */
+export type TenantHost = Pick<Host, 'vats' | 'counts' | 'close'>;
+
 /** How a process joins a cluster. */
 export interface ClusterOptions {
   /** The database: see `postgresStore`. */
@@ -31,13 +34,16 @@ export interface ClusterOptions {
   /** Host and port at which the other machines of the cluster reach this one. They get it from `where`. */
   readonly address?: string;
   /** Opens the host of a tenant. It is closed by the cluster. */
-  readonly open: (tenant: TenantParts) => Promise<Host>;
+  readonly open: (tenant: TenantParts) => Promise<TenantHost>;
   /** How long a host keeps the store of a tenant after it last renewed its lease, in ms. Default: 10,000. */
   readonly leaseMs?: number;
   /** A folder of this machine that records how far the stores have come: see `postgresStore`. */
   readonly sentinel?: string;
   readonly clock?: Clock;
 }
+
+/** How a process reaches a cluster whose tenants it does not serve. */
+export type ManageOptions = Pick<ClusterOptions, 'url' | 'password' | 'ca' | 'clock'>;
 
 /** Where a tenant is: in this process, or at another host of the cluster. */
 export type Where = 'here' | { readonly name: string; readonly address: string | undefined };
@@ -107,3 +113,9 @@ export interface Cluster extends AsyncDisposable {
   /** Leaves the cluster. Resolves when this process has closed all stores. */
   close(): Promise<void>;
 }
+
+/** A cluster, for a process that serves none of its tenants. `await using` closes it. */
+export type ManagedCluster = Pick<
+  Cluster,
+  'addTenant' | 'removeTenant' | 'pin' | 'status' | 'verify' | 'onChange' | 'close' | typeof Symbol.asyncDispose
+>;

@@ -25,7 +25,7 @@ export async function machine(url: string, name: string, more: Partial<ClusterOp
   const hosts = new Map<string, Host>();
   const openings = new Map<string, number>();
   const open = async (parts: TenantParts): Promise<Host> => {
-    const host = await (more.open ?? openCounting)(parts);
+    const host = (await (more.open ?? openCounting)(parts)) as Host;
     const { name: tenant } = parts;
     openings.set(tenant, (openings.get(tenant) ?? 0) + 1);
     if (hosts.has(tenant)) throw new Error(`${tenant} is open twice in one process`);

@@ -54,6 +54,8 @@ interface BoxParts {
   readonly opened: Pick<OpenedSession, 'session' | 'directories'>;
   /** The folder of all runs. */
   readonly agents: string;
+  /** The end of the host. */
+  readonly end: AbortSignal;
   readonly log: (line: string) => void;
 }
 
@@ -85,7 +87,7 @@ export function boxOf(parts: BoxParts): { readonly reference: Far<Box>; kill(): 
 const NOTHING: HeldDirectories = { mounts: {}, rights: {}, left: [], ends: [], done: () => {} };
 
 async function run(
-  { opened: { session, directories }, agents, log }: BoxParts,
+  { opened: { session, directories }, agents, end, log }: BoxParts,
   { run: name, trees, program, args, env, sees }: BoxOrder,
 ): Promise<Started> {
   // It becomes a part of a path.
@@ -109,7 +111,7 @@ async function run(
   try {
     const mounts = { ...held.mounts, [HOME]: await open('home'), [DOORS]: await (await open('doors')).readOnly() };
     const cwd = Object.keys(held.rights).sort((a, b) => Number(held.rights[b] === 'rw') - Number(held.rights[a] === 'rw'))[0] ?? '/'; // biome-ignore format: one line
-    const job = await startProgram(program, args, { mounts, cwd, env, limits: LIMITS }, { trees, ends: [over.signal, ...held.ends], onOver: () => void close() }); // biome-ignore format: one line
+    const job = await startProgram(program, args, { mounts, cwd, env, limits: LIMITS }, { trees, ends: [over.signal, end, ...held.ends], onOver: () => void close() }); // biome-ignore format: one line
     const { rights, left } = held;
     log(`session ${shortId('S', session.id)} runs its agent in a box, with ${Object.keys(rights).length} directories`);
     return { plain: job, boxed: { job: driverOf(job) as unknown as Far<SentJob>, rights, left } };

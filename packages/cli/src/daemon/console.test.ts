@@ -21,7 +21,7 @@ test('hob console makes a link to a page that is served, and its code enters onc
   const url = new URL(link);
   expect([url.hostname, url.pathname]).toEqual(['localhost', '/console']);
   const page = await fetch(`${url.origin}/console`, { headers: { connection: 'close' } });
-  expect([page.status, (await page.text()).includes('/console/console.js')]).toEqual([200, true]);
+  expect([page.status, (await page.text()).includes('"console/console.js"')]).toEqual([200, true]);
   const secret = url.hash.slice('#k='.length);
   const entered = await connect<Granter>(`ws://127.0.0.1:${url.port}`, { secret });
   expect(await E(entered.bootstrap).inbox()).toEqual([]);

@@ -138,16 +138,18 @@ interface DaemonParts {
   readonly secrets: SecretStore;
   /** The folder of the runs of agent hosts, in the state. */
   readonly agents: string;
+  /** The end of the host. */
+  readonly end: AbortSignal;
   /** Writes a line of the log. */
   readonly log: (line: string) => void;
 }
 
 /** The object behind it. */
 export function daemonOf(parts: DaemonParts): Daemon {
-  const { open, wishes, served, host, granters, status, hosts, console: link, backup, secrets, agents, log } = parts;
+  const { host, granters, status, log } = parts;
   return {
     async open(name, starter, layers = []) {
-      const opened = await open(name, layers);
+      const opened = await parts.open(name, layers);
       const { session, children, said } = opened;
       const label = shortId('S', session.id);
       log(`session ${label} is open`);
@@ -155,7 +157,7 @@ export function daemonOf(parts: DaemonParts): Daemon {
         () => log(`session ${label} has ended`),
         () => {},
       );
-      const box = boxOf({ opened, agents, log });
+      const box = boxOf({ ...parts, opened });
       const lost = async (): Promise<void> => {
         if (await box.kill()) {
           log(`session ${label} has lost its hob start, and its box ends`);
@@ -183,14 +185,14 @@ export function daemonOf(parts: DaemonParts): Daemon {
       return secret;
     },
     async status() {
-      const store = await hosts();
+      const store = await parts.hosts();
       return store === undefined ? status : { ...status, store };
     },
     metrics: () => parts.metrics(),
-    wishes: async () => await wishes(),
-    served: async () => await served(),
+    wishes: async () => await parts.wishes(),
+    served: async () => await parts.served(),
     async backup() {
-      const name = await backup();
+      const name = await parts.backup();
       log('a copy of the state was written for a backup');
       return name;
     },
@@ -201,12 +203,12 @@ export function daemonOf(parts: DaemonParts): Daemon {
           'the user of this socket is no granter of the manifest, and would see nothing: a granter opens the page with hob console --url and a secret',
         );
       log('a link to the console was made');
-      return await link();
+      return await parts.console();
     },
     places: async () => parts.places(),
     editor: async () => granters.editor,
-    secrets: () => secrets.read(),
-    changeSecrets: (change) => secrets.change(change),
+    secrets: () => parts.secrets.read(),
+    changeSecrets: (change) => parts.secrets.change(change),
     async tools() {
       if (granters.owner === undefined)
         throw new CapError(

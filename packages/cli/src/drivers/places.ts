@@ -42,6 +42,9 @@ export function secretsKeyOf(given: Given): string {
 /** The manifest that governs when none is named. */
 export const usualManifest = (): string => join(home('XDG_CONFIG_HOME', '.config'), 'hob', 'hob.yaml');
 
+/** The file of this machine of a cluster when none is named. */
+export const usualCluster = (): string => join(home('XDG_CONFIG_HOME', '.config'), 'hob', 'cluster.yaml');
+
 /** Where manifests are looked for. `manifest` is the one that a person named. */
 export const usualPlaces = (manifest: string | undefined): UsualPlaces => ({
   machine: '/etc/hob',

@@ -42,20 +42,45 @@ export interface NamedStore {
 
 const KEYS = ['url', 'password', 'ca', 'schema', 'lease'] as const;
 type Named = Partial<Record<(typeof KEYS)[number], string>>;
+/** `ca` is the path of the file. */
+type Place = { readonly [Key in keyof Named]: string | undefined };
 
 /** The store that `--store` names. Undefined without that option. Errors: `Mistake` (the file). */
 export function storeOf(given: Given): NamedStore | undefined {
   const named = textOf(given, 'store');
   if (named === undefined) return undefined;
-  const file = resolve(named);
-  const fields = read(file);
-  const ca = fields.ca === undefined ? undefined : resolve(dirname(file), fields.ca);
-  const place = { ...fields, ca };
+  const { files, place } = placeIn(resolve(named));
   return {
-    files: ca === undefined ? [file] : [file, ca],
+    files,
     open: (opening) => open(place, opening),
     hosts: async (store) => await (await library()).storeHosts(store),
   };
+}
+
+/** A database of a cluster, whose stores have schemas of their own. */
+interface ClusterDatabase {
+  /** As those of `NamedStore`. */
+  readonly files: readonly string[];
+  readonly at: { readonly url: string; readonly password?: string; readonly ca?: string };
+  readonly leaseMs: number | undefined;
+}
+
+/** Reads the same file for a cluster. Errors: `Mistake`. */
+export function clusterDatabase(file: string): ClusterDatabase {
+  const { files, place } = placeIn(file);
+  const { url = '', password, ca, schema, lease } = place;
+  if (schema !== undefined)
+    throw new Mistake(
+      'the database of a cluster has a schema for each tenant: take schema out of the file of the store',
+    );
+  const at = { url, ...(password !== undefined && { password }), ...(ca !== undefined && { ca: authorityIn(ca) }) };
+  return { files, at, leaseMs: lease === undefined ? undefined : durationOf('lease', lease) };
+}
+
+function placeIn(file: string): { readonly files: readonly string[]; readonly place: Place } {
+  const fields = read(file);
+  const ca = fields.ca === undefined ? undefined : resolve(dirname(file), fields.ca);
+  return { files: ca === undefined ? [file] : [file, ca], place: { ...fields, ca } };
 }
 
 /** Returns which hosts use the store that `--store` names. Errors: `Mistake` (the file, or none), those of a store. */
@@ -72,7 +97,7 @@ export async function hostsNamed(given: Given): Promise<StoreHosts> {
 }
 
 async function open(
-  { url = '', password, ca, schema, lease }: { readonly [Key in keyof Named]: string | undefined },
+  { url = '', password, ca, schema, lease }: Place,
   { sentinel, look = false, standby = false }: Opening,
 ): Promise<Store> {
   const { postgresStore } = await library();

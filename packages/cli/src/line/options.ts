@@ -24,6 +24,11 @@ export const STORE: VerbOption = {
   flags: '--store <file>',
   about: 'the state is in a PostgreSQL database, which this private file names (url, password, ca, schema, lease)',
 };
+/** Which machine of a cluster. */
+export const CLUSTER: VerbOption = {
+  flags: '--cluster <file>',
+  about: 'the file of this machine of a cluster (default: hob/cluster.yaml in $XDG_CONFIG_HOME, or in ~/.config)',
+};
 /** How `hob serve` tells people about requests. */
 export const TELLING: readonly VerbOption[] = [
   { flags: '--notify', about: 'shows each request on the desktop, with notify-send or osascript' },

@@ -7,7 +7,8 @@ import { SCHEMA } from '../tables.ts';
 
 export interface Given {
   readonly server: Server;
-  readonly self: Self;
+  /** Undefined if this process only looks. */
+  readonly self: Self | undefined;
 }
 
 prepareThread();

@@ -21,10 +21,9 @@ interface ServedChats {
 }
 
 /** Errors: `Mistake` (a secret is not stored, or it is no key). */
-export async function servedChats({ host, plan, machine, log }: Omit<DoorParts, 'granter'>): Promise<ServedChats> {
+export async function servedChats({ host, plan, machine, end, log }: Omit<DoorParts, 'granter'>): Promise<ServedChats> {
   const rows = (await host.vats.vat('chats').root('rows', () => ChatRowsActor(table(), table()))) as unknown as Far<ChatRows>; // biome-ignore format: one line
   const { now } = machine;
-  const end = new AbortController().signal;
   const begins: (() => void)[] = [];
   const posted = new Map<string, WebhookChat>();
   const stored = (chat: string, name: string): string => {
@@ -37,6 +36,7 @@ export async function servedChats({ host, plan, machine, log }: Omit<DoorParts, 
     const parts = { chat, sender, port, rows, pause, log, newToken: () => newId().replaceAll('-', '') };
     const desk = new ChatDesk({ ...parts, granter: of as unknown as Far<ChatGranter> });
     begins.push(() => void desk.follow());
+    end.addEventListener('abort', () => desk.close());
     return desk;
   };
   for (const [chat, planned] of Object.entries(plan.chats ?? {}))

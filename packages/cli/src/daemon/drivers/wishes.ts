@@ -7,9 +7,10 @@ const LOOK_MS = 1000;
 /** SHA-256 as hexadecimal digits, as `sha256sum` prints it. */
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Calls `look` until the process ends, one call after the other. */
-export function lookAgainAndAgain(look: () => Promise<void>): void {
+/** Calls `look` until the process ends, or `end` is aborted, one call after the other. */
+export function lookAgainAndAgain(look: () => Promise<void>, end: AbortSignal): void {
   const next = (): void => {
+    if (end.aborted) return;
     // A look that fails, as on a full disk, is tried again.
     const again = (): void => void setTimeout(next, LOOK_MS).unref();
     look().then(again, again);

@@ -12,8 +12,7 @@ import { agentCard } from '../../drivers/card.ts';
 import { newId } from '../../drivers/machine.ts';
 import type { Machine } from '../../plan/machine.ts';
 import { agentOf } from '../../plan/schedules.ts';
-import { runTask } from '../drivers/run-task.ts';
-import type { Serving } from '../runs/schedules.ts';
+import type { RunTask, Serving } from '../runs/schedules.ts';
 import { RequestWatch } from './waits.ts';
 import { openTask } from './work.ts';
 
@@ -25,6 +24,9 @@ export interface DoorParts {
   readonly granter: Far<Granter>;
   /** Told the message that a session works on, and that it is over. */
   readonly received: (session: string, text: string | undefined) => void;
+  readonly runTask: RunTask;
+  /** The end of the host. */
+  readonly end: AbortSignal;
   readonly log: (line: string) => void;
 }
 
@@ -35,7 +37,7 @@ interface TaskDoor {
 }
 
 /** Errors: `Mistake` (an agent is not on this machine), `invalid` (a key). */
-export async function taskDoor({ host, plan, machine, granter, received, log }: DoorParts): Promise<TaskDoor> {
+export async function taskDoor({ host, plan, machine, granter, received, runTask, log }: DoorParts): Promise<TaskDoor> {
   const { peers, url: audience } = plan.a2a ?? {};
   const rows = await rowsOf(host);
   const begun = Promise.withResolvers<Serving>();

@@ -1,6 +1,7 @@
 /** `hob serve`: serves the sessions of a manifest. */
 import { Mistake } from '../../line/mistake.ts';
 import { LAYERS, MANIFEST, SECRETS_KEY, SENTINEL, STATE, STORE, TELLING } from '../../line/options.ts';
+import { portOf } from '../../line/port.ts';
 import { type Given, isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob serve` */
@@ -86,13 +87,4 @@ function standbyOf(given: Given): boolean {
   if (standby && textOf(given, 'store') === undefined)
     throw new Mistake('--standby waits for a database: it comes with --store FILE', 2);
   return standby;
-}
-
-/** Errors: `Mistake`. */
-function portOf(given: Given, name: string): number | undefined {
-  const text = textOf(given, name);
-  if (text === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new Mistake(`--${name} takes a number from 0 to 65,535`, 2);
-  return Number(text);
 }

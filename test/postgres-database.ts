@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres';
 import postgres from 'postgres';
 import { onTestFinished } from 'vitest';
-import { type Cluster as Server, urlOf } from '../../../test/postgres-cluster.ts';
+import { type Cluster as Server, urlOf } from './postgres-cluster.ts';
 
 export interface Database {
   readonly url: string;

@@ -1,0 +1,252 @@
+/** `hob cluster`: machines that serve the tenants of one database, as processes with homes of their own. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClusterStatus } from '@hob/cluster';
+import { expect } from 'vitest';
+import { certificate } from '../../../../test/certificate.ts';
+import { requires } from '../../../../test/needs.ts';
+import { serverOfFile } from '../../../../test/postgres-cluster.ts';
+import { databaseOn } from '../../../../test/postgres-database.ts';
+import { agentIn, type HobHome, hobHome, MANIFEST, type Ran, type Running } from '../../test/hob.ts';
+import { faultOf, valueIn } from '../../test/open-metrics.ts';
+import { manifest, scheduledHome } from '../../test/scheduled.ts';
+import { shapeFault } from '../../test/shape.ts';
+import { clusterStatus } from '../verbs/cluster/status.ts';
+
+const test = requires('postgres', 'linux');
+const server = serverOfFile(test);
+const NAMES = ['alpha', 'beta'] as const;
+const TENANTS = ['acme', 'globex'] as const;
+
+interface Machine<Home extends HobHome = HobHome> {
+  readonly hob: Home;
+  readonly file: string;
+  /** The state of a tenant on this machine. */
+  state(tenant: string): string;
+  /** A verb of `hob cluster` with the file of this machine. */
+  cluster(...words: readonly string[]): Promise<Ran>;
+  status(): Promise<ClusterStatus>;
+  serve(...words: readonly string[]): Promise<{ readonly host: Running; readonly url: string }>;
+}
+
+/** Machines of a new cluster. Each has a manifest for each tenant. */
+async function machines<Home extends HobHome = HobHome>(
+  home = (): Home => hobHome(`${MANIFEST}granters: [owner, ann]\n`) as Home,
+): Promise<readonly [Machine<Home>, Machine<Home>]> {
+  const { url } = await databaseOn(server.cluster);
+  const keys = Object.fromEntries(NAMES.map((name) => [name, certificate(name)]));
+  const made = NAMES.map((name): Machine<Home> => {
+    const hob = home();
+    const at = (file: string): string => join(hob.folder, 'config', file);
+    const put = (file: string, text: string): void => writeFileSync(at(file), text, { mode: 0o600 });
+    put('store.yaml', `url: ${JSON.stringify(url)}\nlease: 2s\n`);
+    mkdirSync(at('keys'));
+    put('keys/own.key', keys[name]?.key ?? '');
+    for (const each of NAMES) put(`${each}.pem`, keys[each]?.cert ?? '');
+    const peers = NAMES.filter((each) => each !== name).map((each) => `${each}: ${each}.pem`);
+    const file = at('cluster.yaml');
+    put(
+      'cluster.yaml',
+      `name: ${name}\nstore: store.yaml\nstate: ../home/state\ndoor: { port: 0 }\n` +
+        `link: { port: 0, key: keys/own.key, cert: ${name}.pem, peers: { ${peers.join(', ')} } }\n` +
+        `tenants: { ${TENANTS.map((tenant) => `${tenant}: hob.yaml`).join(', ')} }\n`,
+    );
+    const words = ['--cluster', file];
+    return {
+      hob,
+      file,
+      state: (tenant) => join(hob.folder, 'home/state', tenant),
+      cluster: (...verb) => hob.run('cluster', ...verb, ...words),
+      status: () => hob.json<ClusterStatus>('cluster', 'status', ...words),
+      async serve(...verb) {
+        const host = hob.start('cluster', 'serve', ...words, '--json', ...verb);
+        await host.shows(/\n/);
+        await host.shows(/^\{.*\}\n/);
+        return { host, url: (JSON.parse(host.out) as { readonly url: string }).url };
+      },
+    };
+  });
+  return [made[0] as Machine<Home>, made[1] as Machine<Home>];
+}
+
+/** Waits until the host of each of these tenants is at that machine. */
+const served = async (machine: Machine, name: string, ...tenants: readonly string[]): Promise<void> => {
+  await expect
+    .poll(async () => (JSON.parse((await machine.cluster('status', '--json')).out || '{"tenants":[]}') as ClusterStatus).tenants.filter(({ store }) => store?.holder?.name === name).map((each) => each.name).sort()) // biome-ignore format: one line
+    .toEqual([...tenants].sort());
+};
+
+async function withSecret(hob: HobHome, secret: string, ...args: readonly string[]): Promise<Ran> {
+  const running = hob.start(...args);
+  running.child.stdin!.end(`${secret}\n`);
+  return { code: await running.ended, out: running.out, err: running.err };
+}
+
+test('hob cluster serves tenants from their manifests; a tenant moves with its sessions and grants, and any machine is a door to it', async () => {
+  const [alpha, beta] = await machines();
+  const one = await alpha.serve();
+  expect((await alpha.cluster('status')).out).toMatch(/^alpha\tlives\t/);
+  for (const tenant of TENANTS) expect((await alpha.cluster('add', tenant)).code).toBe(0);
+  await one.host.shows(/tenant acme is served here/);
+  await one.host.shows(/tenant globex is served here/);
+  const status = await alpha.status();
+  expect(shapeFault(clusterStatus.json as string, status)).toBeUndefined();
+  expect(status.tenants).toMatchObject(TENANTS.map((name) => ({ name, place: 'alpha', store: { holder: { name: 'alpha' } } }))); // biome-ignore format: one line
+
+  // An agent and a person use the tenant as they use any host.
+  const state = ['--state', alpha.state('acme')];
+  const agent = alpha.hob.start('start', ...state, '--', ...agentIn(alpha.hob.folder));
+  await agent.shows(/reads one/);
+  await alpha.hob.until(() => alpha.hob.run('inbox', ...state), ({ out }) => out.includes('R1')); // biome-ignore format: one line
+  expect((await alpha.hob.run('grant', 'R1', ...state)).code).toBe(0);
+  await agent.shows(/wrote first/);
+  const file = join(alpha.hob.folder, 'ann');
+  await alpha.hob.run('granter', 'secret', 'ann', '--secret-to', file, ...state);
+  const ann = readFileSync(file, 'utf8').trim();
+  const { link } = await alpha.hob.json<{ readonly link: string }>('console', ...state);
+  expect(link).toMatch(/^http:\/\/localhost:\d+\/acme\/console#k=/);
+  expect((await fetch(link.replace(/#.*/, ''), { headers: { connection: 'close' } })).status).toBe(200);
+
+  // Another machine joins, and the tenant moves there.
+  const two = await beta.serve();
+  expect((await alpha.cluster('pin', 'acme', 'beta')).code).toBe(0);
+  await two.host.shows(/tenant acme is served here/);
+  await one.host.shows(/tenant acme is not served here any more/);
+  for (const { url } of [one, two]) {
+    const { code, out } = await withSecret(beta.hob, ann, 'list', '--url', `${url}/acme`);
+    expect([code, out], url).toEqual([0, expect.stringContaining('edit')]);
+  }
+  // The page of the console comes through the other machine, too.
+  const page = await fetch(`${one.url.replace('ws:', 'http:')}/acme/console`, { headers: { connection: 'close' } });
+  expect([page.status, (await page.text()).includes('"console/console.js"')]).toEqual([200, true]);
+  expect((await alpha.hob.run('list', ...state)).err).toMatch(/^hob: no host serves this state/);
+
+  one.host.child.kill('SIGTERM');
+  expect(await one.host.ended).toBe(0);
+  await served(beta, 'beta', ...TENANTS);
+  expect((await withSecret(beta.hob, ann, 'revoke', '--all', '--url', `${two.url}/acme`)).code).toBe(0);
+  const verified = await beta.cluster('verify');
+  expect([verified.code, verified.out]).toEqual([0, expect.stringMatching(/^the merged chain is whole: \d+ checkpoints, the last one is (\d+:\S+)\nacme: whole, \d+ lines\nglobex: whole/)]); // biome-ignore format: one line
+  const [, kept = ''] = /last one is (\S+)/.exec(verified.out) ?? [];
+  expect((await beta.cluster('verify', '--kept', kept)).code).toBe(0);
+  const other = await beta.cluster('verify', '--kept', `1:${'A'.repeat(43)}`);
+  expect([other.code, other.out]).toEqual([1, expect.stringMatching(/^the merged chain is not whole: /)]);
+}, 300_000);
+
+test('the metrics of a machine are numbers of the cluster and of each tenant that is open there', async () => {
+  const [alpha] = await machines();
+  const { host } = await alpha.serve('--metrics', '0');
+  await host.shows(/metrics are at http/);
+  await alpha.cluster('add', 'acme');
+  await host.shows(/tenant acme is served here/);
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\/metrics/.exec(host.err) ?? [];
+  const text = await (await fetch(url, { headers: { connection: 'close' } })).text();
+  expect(faultOf(text)).toBeUndefined();
+  expect([valueIn(text, 'hob_cluster_connected'), valueIn(text, 'hob_cluster_member')]).toEqual([1, 1]);
+  for (const [
+    name,
+    value,
+  ] of [['hob_machine_live{machine="alpha"}', 1], ['hob_tenant_open{tenant="acme"}', 1], ['hob_tenant_sessions{tenant="acme"}', 0]] as const) // biome-ignore format: one line
+    expect(text).toContain(`\n${name} ${value}\n`);
+}, 120_000);
+
+test('a tenant without a manifest on its machine, or with one that has mistakes, is named in the log once, and stops no other', async () => {
+  const [alpha] = await machines();
+  const { host } = await alpha.serve();
+  writeFileSync(join(alpha.hob.folder, 'config/hob.yaml'), 'version: 1\nroots: { project: 5 }\n');
+  for (const tenant of ['stray', 'acme']) await alpha.cluster('add', tenant);
+  await host.shows(/tenant stray is not served: this machine has no manifest for it: name one under tenants in /);
+  await host.shows(/tenant acme is not served: the manifest has mistakes/);
+  writeFileSync(join(alpha.hob.folder, 'config/hob.yaml'), MANIFEST);
+  await host.shows(/tenant acme is served here/);
+  expect(host.err.split('tenant stray is not served').length).toBe(2);
+  const { code, out } = await alpha.cluster('status');
+  expect([code, out]).toEqual([1, expect.stringMatching(/stray\talpha\t-\t/)]);
+  expect((await alpha.cluster('remove', 'stray')).code).toBe(0);
+  expect((await alpha.cluster('status')).code).toBe(0);
+  const unknown = await alpha.cluster('remove', 'stray');
+  expect([unknown.code, unknown.err]).toEqual([1, 'hob: the cluster has no tenant "stray": hob cluster status lists them\n']); // biome-ignore format: one line
+}, 120_000);
+
+test('an order to stop one tenant revokes what its sessions hold before another machine has it', async () => {
+  const [alpha, beta] = await machines();
+  const { host } = await alpha.serve();
+  await alpha.cluster('add', 'acme');
+  await host.shows(/tenant acme is served here/);
+  const state = ['--state', alpha.state('acme')];
+  const agent = alpha.hob.start('start', ...state, '--', ...agentIn(alpha.hob.folder));
+  await agent.shows(/reads one/);
+  expect((await alpha.hob.run('stop', ...state)).code).toBe(0);
+  expect(await host.ended).toBe(0);
+  const two = await beta.serve();
+  await two.host.shows(/tenant acme is served here/);
+  expect(await beta.hob.json('list', '--state', beta.state('acme'))).not.toContainEqual(expect.objectContaining({ state: 'live' })); // biome-ignore format: one line
+}, 120_000);
+
+test('a tenant that moves leaves no program behind that worked for it', async () => {
+  const plain = manifest().replace(', secrets: [MODEL_KEY]', '');
+  const [alpha, beta] = await machines(() => scheduledHome(plain, { factor: 1 }));
+  const one = await alpha.serve();
+  await alpha.cluster('add', 'acme');
+  await one.host.shows(/tenant acme is served here/);
+  const asker = await alpha.hob.asker('--state', alpha.state('acme'));
+  const soon = new Date(Date.now() + 1500).toISOString();
+  expect((await asker.call('nightly', 'at', soon, JSON.stringify({ stay: true })))[0]).toBe('ok');
+  const [{ pid = 0 } = {}] = await alpha.hob.sees('begun', 1);
+  const runs = (): boolean => existsSync(`/proc/${pid}`);
+  expect(runs()).toBe(true);
+  const two = await beta.serve();
+  await alpha.cluster('pin', 'acme', 'beta');
+  await two.host.shows(/tenant acme is served here/);
+  await expect.poll(runs).toBe(false);
+  expect(one.host.child.exitCode).toBe(null);
+}, 120_000);
+
+test('a mistake in the file of the cluster is named with its place, and a key that others may read is refused', async () => {
+  const [alpha] = await machines();
+  const text = readFileSync(alpha.file, 'utf8');
+  const says = async (change: (text: string) => string): Promise<string> => {
+    writeFileSync(alpha.file, change(text));
+    const { code, err } = await alpha.cluster('serve');
+    expect(code).toBe(1);
+    return err;
+  };
+  expect(await says(() => '- : [')).toMatch(/is not YAML/);
+  expect(await says(() => '')).toMatch(/the file of the cluster: name: /);
+  expect(await says((whole) => whole.replace('port: 0', 'port: high'))).toMatch(
+    /the file of the cluster: door\.port: /,
+  );
+  expect(await says((whole) => `${whole}nodes: 3\n`)).toMatch(/the file of the cluster: nodes: there is no such part/);
+  expect(await says((whole) => whole.replace('name: alpha', 'name: "no such name"'))).toMatch(/^hob: /);
+  expect(await says((whole) => whole.replace('key: keys/own.key, ', ''))).toMatch(/link: cert and key go together/);
+  expect(await says((whole) => whole.replace('beta: beta.pem', 'beta: none.pem'))).toMatch(/link\.peers\.beta cannot be read \(ENOENT\)/); // biome-ignore format: one line
+  expect(await says((whole) => whole.replace('{ port: 0 }', '{ host: 0.0.0.0, port: 0 }'))).toMatch(/tls/);
+  writeFileSync(join(alpha.hob.folder, 'config/store.yaml'), `${readFileSync(join(alpha.hob.folder, 'config/store.yaml'), 'utf8')}schema: mine\n`); // biome-ignore format: one line
+  expect(await says((whole) => whole)).toMatch(/take schema out/);
+  chmodSync(join(alpha.hob.folder, 'config/keys/own.key'), 0o644);
+  expect(await says((whole) => whole)).toMatch(/schema|link\.key/);
+}, 120_000);
+
+test('no root of a tenant holds a key of its machine, or the state of another tenant', async () => {
+  const [alpha] = await machines();
+  const { host } = await alpha.serve();
+  const at = (path: string): string => join(alpha.hob.folder, path);
+  for (const [root, tenant] of [
+    ['keys', 'acme'],
+    ['../home/state/acme', 'globex'],
+  ] as const) {
+    // biome-ignore format: one line
+    mkdirSync(at(join('config', root)), { recursive: true });
+    writeFileSync(at('config/hob.yaml'), `version: 1\nroots: { all: ${root} }\nsession: { caps: { src: { fs: all, can: [read] } } }\n`); // biome-ignore format: one line
+    await alpha.cluster('add', tenant);
+    await host.shows(new RegExp(`tenant ${tenant} is not served: roots.all: this folder is, contains or lies inside`));
+  }
+}, 120_000);
+
+test('a database without a cluster is named as that by every verb', async () => {
+  const [alpha] = await machines();
+  for (const words of [['status'], ['add', 'acme'], ['pin', 'acme'], ['verify']]) {
+    const { code, err } = await alpha.cluster(...words);
+    expect([code, err], words.join(' ')).toEqual([1, expect.stringMatching(/^hob: this database has no cluster/)]);
+  }
+}, 60_000);

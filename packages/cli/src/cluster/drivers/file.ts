@@ -1,0 +1,137 @@
+/**
+ * The file that describes one machine of a cluster. Paths in it begin at its folder.
+ *
+ *   name: alpha
+ *   store: store.yaml                      # the database, as for --store, without a schema
+ *   state: state                           # a folder of this machine; each tenant gets a folder in it
+ *   door: { host: 0.0.0.0, port: 7710, cert: door.pem, key: door.key, names: [alpha.example.org] }
+ *   link: { host: 10.0.0.1, port: 7711, cert: alpha.pem, key: alpha.key, peers: { beta: beta.pem } }
+ *   tenants: { acme: acme.yaml }           # their manifests
+ *
+ * Promise: a key that other users may read is refused, and no key is printed.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { ServeOptions } from '@hob/host';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { fromHome, usualCluster } from '../../drivers/places.ts';
+import { readPrivate } from '../../drivers/private-file.ts';
+import { clusterDatabase } from '../../drivers/store-file.ts';
+import { Mistake } from '../../line/mistake.ts';
+import { type Given, textOf } from '../../line/verb.ts';
+
+const path = z.string().min(1);
+const port = z.int().min(0).max(65_535);
+const pair = { cert: path.optional(), key: path.optional() };
+const schema = z.strictObject({
+  name: z.string(),
+  store: path,
+  state: path,
+  door: z.strictObject({ host: z.string().optional(), port, ...pair, names: z.array(z.string()).optional() }),
+  link: z.strictObject({
+    host: z.string().default('127.0.0.1'),
+    port,
+    /** Where the other machines reach it, if not at `host` and `port`. */
+    address: z.string().optional(),
+    ...pair,
+    peers: z.record(z.string(), path).default({}),
+  }),
+  tenants: z.record(z.string(), path).default({}),
+});
+
+/** One machine of a cluster. */
+export interface ClusterFile {
+  readonly file: string;
+  readonly name: string;
+  readonly database: ReturnType<typeof clusterDatabase>;
+  readonly state: string;
+  readonly door: ServeOptions;
+  readonly link: {
+    readonly at: { readonly host: string; readonly port: number };
+    readonly address: string | undefined;
+    readonly key?: string;
+    readonly cert?: string;
+    readonly peers: Readonly<Record<string, string>>;
+  };
+  /** The manifests of the tenants, by their names. */
+  readonly tenants: Readonly<Record<string, string>>;
+  /** The files that no root of a manifest may hold: who can write them chooses what this machine trusts. */
+  readonly files: readonly string[];
+}
+
+/** The file that `--cluster` names, or the usual one. Errors: `Mistake`. */
+export const clusterFileOf = (given: Given): string => resolve(textOf(given, 'cluster') ?? usualCluster());
+
+/** Errors: `Mistake`. */
+export function readCluster(file: string): ClusterFile {
+  const { name, store, state, door, link, tenants } = checked(textIn(file, 'the file of the cluster'));
+  const at = (named: string): string => resolve(dirname(file), fromHome(named));
+  const database = clusterDatabase(at(store));
+  const files: string[] = [file, ...database.files];
+  const read = (named: string, what: string): string => {
+    files.push(at(named));
+    return textIn(at(named), what);
+  };
+  const pairOf = (
+    part: 'door' | 'link',
+    { cert, key }: { readonly cert?: string | undefined; readonly key?: string | undefined },
+  ): { readonly cert: string; readonly key: string } | undefined => {
+    if (cert === undefined && key === undefined) return undefined;
+    if (cert === undefined || key === undefined) throw new Mistake(`${part}: cert and key go together`);
+    const text = readPrivate(at(key), `${part}.key`);
+    if (text === undefined) throw new Mistake(`${part}.key: there is no such file`);
+    files.push(at(key));
+    return { key: text, cert: read(cert, `${part}.cert`) };
+  };
+  const tls = pairOf('door', door);
+  const names = door.names === undefined ? {} : { names: door.names };
+  return {
+    ...{ file, name, database, state: at(state) },
+    door:
+      door.host === undefined
+        ? { port: door.port }
+        : ({ host: door.host, port: door.port, ...(tls && { tls }), ...names } as ServeOptions),
+    link: {
+      at: { host: link.host, port: link.port },
+      address: link.address ?? (link.port === 0 ? undefined : addressOf(link)),
+      ...pairOf('link', link),
+      peers: Object.fromEntries(
+        Object.entries(link.peers).map(([peer, cert]) => [peer, read(cert, `link.peers.${peer}`)]),
+      ),
+    },
+    tenants: Object.fromEntries(Object.entries(tenants).map(([tenant, manifest]) => [tenant, at(manifest)])),
+    files,
+  };
+}
+
+/** An address of the internet, version 6, stands in brackets. */
+const addressOf = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function checked(text: string): z.infer<typeof schema> {
+  let data: unknown;
+  try {
+    data = parse(text, { maxAliasCount: 0 });
+  } catch {
+    throw new Mistake('the file of the cluster is not YAML: write lines such as name: alpha');
+  }
+  const found = schema.safeParse(data ?? {});
+  if (found.success) return found.data;
+  const [issue] = found.error.issues;
+  const wrong = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]] : (issue?.path ?? []);
+  const why = issue?.code === 'unrecognized_keys' ? 'there is no such part' : `${issue?.message}`;
+  throw new Mistake(
+    `the file of the cluster: ${wrong.join('.') || 'all of it'}: ${why}. the README of @hob/cluster shows one`,
+  );
+}
+
+function textIn(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Mistake(
+      `${what} cannot be read (${(error as NodeJS.ErrnoException).code}): name it with a path from the folder of the file of the cluster`,
+    );
+  }
+}

@@ -1,0 +1,86 @@
+/** `hob cluster add`, `remove` and `pin`: the tenants of a cluster. */
+import { CLUSTER } from '../../line/options.ts';
+import type { Verb } from '../../line/verb.ts';
+
+const CODES = { 1: 'the database has no cluster, or does not answer; or it has no such tenant' };
+
+/** `hob cluster add` */
+export const clusterAdd: Verb = {
+  name: 'cluster add',
+  operands: '<tenant>',
+  about:
+    'adds a tenant. It is served from now on; one that was removed is there again, with its sessions and its ledger',
+  options: [CLUSTER],
+  examples: ['hob cluster add acme'],
+  json: '{ tenant: string }',
+  codes: CODES,
+  hardened: true,
+  async run(given, { line, json }) {
+    const { withCluster } = await import('../../cluster/drivers/manage.ts');
+    const [tenant = ''] = given.operands;
+    await withCluster(given, (cluster) => cluster.addTenant(tenant));
+    line(`${tenant} is a tenant: each machine needs a manifest for it, under tenants in its file`);
+    json({ tenant });
+    return 0;
+  },
+};
+
+/** `hob cluster remove` */
+export const clusterRemove: Verb = {
+  name: 'cluster remove',
+  operands: '<tenant>',
+  about:
+    'removes a tenant: no machine serves it any more. Its data stays in the database, and hob cluster add brings it back',
+  options: [CLUSTER],
+  examples: ['hob cluster remove acme'],
+  json: '{ tenant: string }',
+  codes: CODES,
+  hardened: true,
+  async run(given, { line, json }) {
+    const { withCluster } = await import('../../cluster/drivers/manage.ts');
+    const [tenant = ''] = given.operands;
+    await withCluster(given, async (cluster) => {
+      await knownTenant(cluster, tenant);
+      await cluster.removeTenant(tenant);
+    });
+    line(`${tenant} is served no more. Its data is still in the schema hob_tenant_${tenant}`);
+    json({ tenant });
+    return 0;
+  },
+};
+
+/** `hob cluster pin` */
+export const clusterPin: Verb = {
+  name: 'cluster pin',
+  operands: '<tenant> [machine]',
+  about:
+    'moves a tenant to a machine, for as long as that machine lives. Without a machine it goes back to its usual place',
+  options: [CLUSTER],
+  examples: ['hob cluster pin acme beta', 'hob cluster pin acme'],
+  json: '{ tenant: string, machine?: string }',
+  codes: CODES,
+  hardened: true,
+  async run(given, { line, say, json }) {
+    const { withCluster } = await import('../../cluster/drivers/manage.ts');
+    const [tenant = '', machine] = given.operands;
+    const lives = await withCluster(given, async (cluster) => {
+      await cluster.pin(tenant, machine);
+      return (await cluster.status()).hosts.some(({ name, live }) => name === machine && live);
+    });
+    line(machine === undefined ? `${tenant} goes to its usual place` : `${tenant} goes to ${machine}`);
+    if (machine !== undefined && !lives)
+      say(`hob: no machine ${machine} lives now: ${tenant} stays at its usual place until it does`);
+    json({ tenant, machine });
+    return 0;
+  },
+};
+
+/** Errors: `Mistake`. A mistyped name would otherwise look like a tenant that was removed. */
+async function knownTenant(
+  cluster: { status(): Promise<{ readonly tenants: readonly { readonly name: string }[] }> },
+  tenant: string,
+): Promise<void> {
+  const { Mistake } = await import('../../line/mistake.ts');
+  const known = (await cluster.status()).tenants.some(({ name }) => name === tenant);
+  if (!known) throw new Mistake(`the cluster has no tenant ${JSON.stringify(tenant)}: hob cluster status lists them`);
+}
