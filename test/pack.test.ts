@@ -55,9 +55,9 @@ console.log(CapError === again, E === peers, refused instanceof again, typeof fa
 
 const words = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
-// Without any other program the set of needs is the smallest. The deep run also tries the machine's own PATH, and a machine
-// on whose disks there is no compiler, no Python and no checkout: for the packages that have native parts, and those above.
-const paths: readonly Path[] = deep ? ['node only', 'machine', 'nothing to build with'] : ['node only'];
+// Without any other program the set of needs is the smallest. The deep run also tries a machine on whose disks there is no
+// compiler, no Python and no checkout: for the packages that have native parts, and those above.
+const paths: readonly Path[] = deep ? ['node only', 'nothing to build with'] : ['node only'];
 const meetsNative = ({ name }: { readonly name: string }): boolean => /^packages\/(?:caps-fs|caps-shell|guest|host|cli|mcp|tools)\//.test(name); // biome-ignore format: one line
 for (const path of paths)
   for (const { name, program, prints, needs: some } of path === 'node only' ? examples : examples.filter(meetsNative)) {

@@ -247,4 +247,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: served,
   },
+  {
+    name: 'cluster-served-most',
+    breaks: 'a tenant opens more sessions than the file of its machine says',
+    file: 'packages/cli/src/cluster/drivers/serve.ts',
+    find: 'more: { onCheckpoint, most: tenant.most }',
+    replace: 'more: { onCheckpoint }',
+    tests: served,
+  },
+  {
+    name: 'cluster-export-order',
+    breaks: 'an export has the ledgers of all tenants one after the other',
+    file: 'packages/cluster/src/export.ts',
+    find: 'each.time < first.time ? each : first',
+    replace: 'first',
+    tests: ['packages/cluster/src/export.test.ts'],
+  },
+  {
+    name: 'cluster-export-removed',
+    breaks: 'an export leaves out the ledger of a removed tenant',
+    file: 'packages/cluster/src/cluster.ts',
+    find: '...entries.map(({ tenant }) => tenant)',
+    replace: '',
+    tests: ['packages/cluster/src/export.test.ts', 'packages/cluster/src/checkpoints.test.ts'],
+  },
 ];

@@ -135,6 +135,10 @@ ASK = Call("request", {"cap": "directory", "why": "to read"})
 READ = Call("read", {"cap": "directory", "path": "notes.txt"})
 
 
+SOME = {"at once": ["openai_loop", "langgraph_agent"], "no json": ["openai_agents", "smolagents_agent"], "gated": ["anthropic_loop", "pydantic_ai_agent", "mcp_client"]}
+"""What depends on Hob more than on a framework is tried with some of them: each starts a Python of its own, for seconds."""
+
+
 def each(names: list[str] = EXAMPLES) -> Any:
     return pytest.mark.parametrize("example", names)
 
@@ -196,7 +200,7 @@ def test_what_is_not_held_is_refused_in_words_and_the_work_goes_on(at: Scene, ex
     assert sorted(at.host.root.rglob("*")) == before
 
 
-@each(LOOPS)
+@each(SOME["at once"])
 def test_of_several_calls_at_once_each_gets_its_own_answer(at: Scene, example: str) -> None:
     at.grant("work")
     other = {"cap": "secrets", "path": "notes.txt"}
@@ -211,7 +215,7 @@ def test_of_several_calls_at_once_each_gets_its_own_answer(at: Scene, example: s
 NO_JSON = Call("write", '{"cap": "work", "path":')
 
 
-@each([name for name in EXAMPLES if name not in ("anthropic_loop", "langgraph_agent")])
+@each(SOME["no json"])
 def test_arguments_that_are_no_json_do_not_end_the_work(at: Scene, example: str) -> None:
     at.grant("work")
     ran = at.run(example, [NO_JSON, Call("read", {"cap": "work", "path": "notes.txt"}), "Done."])
@@ -225,7 +229,7 @@ def test_langgraph_ends_its_run_at_arguments_that_are_no_json(at: Scene) -> None
     assert ran.said == "" and len(ran.model.bodies) == 1
 
 
-@each()
+@each(SOME["gated"])
 def test_a_gated_call_waits_for_the_person_of_hob(at: Scene, example: str) -> None:
     at.grant("work", gated=["write"])
     made = at.host.root / f"gated-{example}.txt"

@@ -69,6 +69,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   'cluster add': async () => (await import('./verbs/cluster/tenants.ts')).clusterAdd,
   'cluster remove': async () => (await import('./verbs/cluster/tenants.ts')).clusterRemove,
   'cluster pin': async () => (await import('./verbs/cluster/tenants.ts')).clusterPin,
+  'cluster export': async () => (await import('./verbs/cluster/export.ts')).clusterExport,
   'cluster verify': async () => (await import('./verbs/cluster/verify.ts')).clusterVerify,
 
   doctor: async () => (await import('./verbs/host/doctor.ts')).doctor,

@@ -7,7 +7,8 @@
 import type { StoreHosts } from '@hob/store-postgres';
 import type { Clock, Store } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
-import type { KeptEntry } from './checkpoints.ts';
+import type { Entry, KeptEntry } from './checkpoints.ts';
+import { type ClusterLine, exported } from './export.ts';
 import { closed, type Member } from './member.ts';
 import { checkHost, checkTenant } from './names.ts';
 import { placeOf } from './placement.ts';
@@ -92,8 +93,18 @@ export class LiveCluster implements Cluster {
     const { kept } = takeOptions(options, 'verify', { kept: true });
     if (this.#closing !== undefined) throw closed();
     const entries = await this.#member.entries();
+    return await verdictOf({ entries, tenants: await this.#ledgers(entries), kept, look: this.#look });
+  }
+
+  async *ledgers(): AsyncGenerator<ClusterLine, void> {
+    if (this.#closing !== undefined) throw closed();
+    yield* exported(await this.#ledgers(await this.#member.entries()), this.#look);
+  }
+
+  /** The tenants, also removed ones: the merged chain has their checkpoints. */
+  async #ledgers(entries: readonly Entry[]): Promise<readonly string[]> {
     const { tenants } = await this.#member.look();
-    return await verdictOf({ entries, tenants: tenants.map(({ name }) => name), kept, look: this.#look });
+    return [...new Set([...tenants.map(({ name }) => name), ...entries.map(({ tenant }) => tenant)])].sort();
   }
 
   /** Adds a checkpoint of a tenant to the merged chain. */

@@ -1,5 +1,6 @@
 /** `@hob/cluster`: several machines serve the tenants of one database. */
 export type { KeptEntry } from './checkpoints.ts';
+export type { ClusterLine } from './export.ts';
 export { openLink } from './link/drivers/link.ts';
 export { routesOf } from './link/routes.ts';
 export type { Link, LinkOptions, LinkPeer, LinkPins } from './link/types.ts';

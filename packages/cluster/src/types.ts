@@ -3,6 +3,7 @@ import type { Host } from '@hob/host';
 import type { StoreHosts } from '@hob/store-postgres';
 import type { Clock, Store } from '@hob/vat';
 import type { KeptEntry } from './checkpoints.ts';
+import type { ClusterLine } from './export.ts';
 import type { ClusterVerdict } from './verify.ts';
 
 /** The cluster passes these to `open`, which opens the host of a tenant. */
@@ -110,6 +111,11 @@ export interface Cluster extends AsyncDisposable {
    * chain has of it. `kept` is an entry of the chain that was kept elsewhere. Errors: `invalid`, `unavailable`.
    */
   verify(options?: { readonly kept?: KeptEntry }): Promise<ClusterVerdict>;
+  /**
+   * The ledgers of all tenants as they are now, also of removed ones, as one stream: each in its order, and together by
+   * the times of their lines. Errors: `unavailable`.
+   */
+  ledgers(): AsyncIterable<ClusterLine>;
   /** Leaves the cluster. Resolves when this process has closed all stores. */
   close(): Promise<void>;
 }
@@ -117,5 +123,13 @@ export interface Cluster extends AsyncDisposable {
 /** A cluster, for a process that serves none of its tenants. `await using` closes it. */
 export type ManagedCluster = Pick<
   Cluster,
-  'addTenant' | 'removeTenant' | 'pin' | 'status' | 'verify' | 'onChange' | 'close' | typeof Symbol.asyncDispose
+  | 'addTenant'
+  | 'removeTenant'
+  | 'pin'
+  | 'status'
+  | 'verify'
+  | 'ledgers'
+  | 'onChange'
+  | 'close'
+  | typeof Symbol.asyncDispose
 >;

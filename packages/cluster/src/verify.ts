@@ -19,19 +19,20 @@ export interface ClusterVerdict {
 interface Looking {
   /** All entries of the chain, oldest first. */
   readonly entries: readonly Entry[];
+  /** Also those that the chain alone has. */
   readonly tenants: readonly string[];
   readonly kept: KeptEntry | undefined;
   /** Opens the store of a tenant to look at it. Errors: `invalid` (there is none). */
   look(tenant: string): Promise<Store>;
 }
 
-/** Verifies all tenants, also removed ones. Errors: `invalid` (`kept`), those of `look`. */
+/** Verifies the ledgers of these tenants. Errors: `invalid` (`kept`), those of `look`. */
 export async function verdictOf({ entries, tenants, kept, look }: Looking): Promise<ClusterVerdict> {
   if (kept !== undefined && !(Number.isSafeInteger(kept.n) && kept.n > 0 && typeof kept.hash === 'string'))
     throw new CapError('invalid', 'kept is an entry of the chain: its number n and its hash');
   const why = faultOf(entries, kept);
   const verdicts: Record<string, LedgerVerdict | 'missing'> = {};
-  for (const tenant of [...new Set([...tenants, ...entries.map((entry) => entry.tenant)])].sort()) {
+  for (const tenant of tenants) {
     const against = entries.flatMap((entry) => (entry.tenant === tenant ? [entry.note] : []));
     const verdict = await ledgerOf(() => look(tenant), against);
     if (verdict !== undefined) verdicts[tenant] = verdict;

@@ -58,6 +58,7 @@ import { type KeptTexts, keptAfter } from './state/kept.ts';
 import { endLook } from './state/lapsing.ts';
 import { keepNameKey, localName } from './state/local-name.ts';
 import { granterNamed, openSessionNamed } from './state/lookups.ts';
+import { keepMost } from './state/most.ts';
 import { checkName } from './state/names.ts';
 import { sessionsFrom } from './state/order.ts';
 import type { HostTables } from './state/records.ts';
@@ -74,6 +75,7 @@ interface HostParts extends Given {
   readonly vats: Vats;
   readonly vat: Vat;
   readonly hostState: Far<HostState>;
+  readonly most: number;
   readonly observe: HostOptions['observe'];
 }
 
@@ -104,10 +106,8 @@ export class LiveHost implements Host {
 
   constructor(parts: HostParts) {
     const { stateDir, store, letGo, vats, vat, hostState, random, clock, graceMs, requestMs, observe } = parts;
-    [this.#stateDir, this.#observe] = [stateDir, observe];
-    [this.#store, this.#letGo] = [store, letGo];
-    this.vats = vats;
-    this.#meters = new SessionMeters(vats);
+    [this.#stateDir, this.#observe, this.#store, this.#letGo] = [stateDir, observe, store, letGo];
+    [this.vats, this.#meters] = [vats, new SessionMeters(vats)];
     this.#vat = vat;
     this.#hostState = hostState as unknown as HostState;
     [this.#random, this.#requestMs] = [random, requestMs];
@@ -120,7 +120,7 @@ export class LiveHost implements Host {
         }),
       endUnlessLasting: async (session) => await this.#turn((tables) => endUnlessLasting(tables, session)),
     };
-    this.#slots = new ConnectionSlots(clock);
+    this.#slots = new ConnectionSlots(clock, parts.most);
     this.#entryCodes = new EntryCodes(clock, random);
     this.#doors = new OpenDoors(stateDir);
     this.#passkeys = new PasskeyChecks(clock, random, () => this.#doors.origins());
@@ -129,7 +129,7 @@ export class LiveHost implements Host {
   }
 
   /** Gives the actors of the host their driver, and starts a grace time for each session entered before. */
-  async start({ onRequest, suggest }: Pick<HostOptions, 'onRequest' | 'suggest'>): Promise<void> {
+  async start({ onRequest, suggest, most }: Pick<HostOptions, 'onRequest' | 'suggest' | 'most'>): Promise<void> {
     const [chance, nameKey] = [base32(this.#random(5)).slice(0, 4), base32(this.#random(20))];
     const storeTag = await this.#turn((tables) => {
       if (!tables.facts.has('era')) {
@@ -137,6 +137,7 @@ export class LiveHost implements Host {
         tables.facts.set('starts', 'noted');
       }
       keepNameKey(tables, nameKey);
+      keepMost(tables, most?.sessions);
       return storeTagOf(tables);
     });
     this.#offers = new Offers((body) => this.#turn(body), storeTag);

@@ -29,6 +29,7 @@ export type { AskForMore, SessionAnswers, SessionFace } from './sessions/session
 export type { AnswerVerdict, HookedCall, HookedOutcome, HookVerdict } from './state/hooked.ts';
 export type { RequestNotice, SuggestedChange } from './state/host-powers.ts';
 export type { KeptChange, KeptTexts } from './state/kept.ts';
+export type { HostMost } from './state/most.ts';
 export type { OwnName } from './state/records.ts';
 export type { CallLevel, GrantTerms, Scope } from './state/terms.ts';
 export { type SafeText, safeLines, safeText } from './text/safe-text.ts';

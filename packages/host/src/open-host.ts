@@ -12,6 +12,7 @@ import { pendingStop } from './granters/stop.ts';
 import { hookPowers } from './hooks-driver.ts';
 import { LiveHost } from './host.ts';
 import { type HostState, HostStateActor } from './state/host-state.ts';
+import { takeMost } from './state/most.ts';
 import type { Host, HostOptions } from './types.ts';
 
 const hostOptions: OptionNames<HostOptions> = {
@@ -27,6 +28,7 @@ const hostOptions: OptionNames<HostOptions> = {
   requestMs: true,
   onRequest: true,
   suggest: true,
+  most: true,
   withoutLockdown: true,
   firewall: true,
   definitions: true,
@@ -49,6 +51,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
     throw new CapError('invalid', 'graceMs is a number of ms, 24 days at the most');
   if (!(typeof requestMs === 'number' && requestMs > 0 && requestMs <= longestTimer))
     throw new CapError('invalid', 'requestMs is a number of ms above 0, 24 days at the most');
+  const most = takeMost(options.most);
   const { store, letGo } = await storeOf(options);
   let vats: Vats | undefined;
   try {
@@ -87,6 +90,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
       clock,
       graceMs,
       requestMs,
+      most: most.connections,
       observe,
     });
     await host.start(options);

@@ -22,6 +22,7 @@ import type { ChangeAsker } from './sessions/ask-change.ts';
 import type { CancellableCall } from './sessions/calls.ts';
 import type { RequestNotice, SuggestedChange } from './state/host-powers.ts';
 import type { KeptChange, KeptTexts } from './state/kept.ts';
+import type { HostMost } from './state/most.ts';
 
 /** The argument of an agent's program: `npm run agent -- FILE` calls the default export of FILE with it. */
 export interface AgentPowers {
@@ -307,6 +308,8 @@ export interface HostOptions {
    * returns it.
    */
   readonly suggest?: (granter: string) => Promise<SuggestedChange | undefined>;
+  /** Limits of the whole host. A process that serves several hosts keeps them from each other's share with these. */
+  readonly most?: HostMost;
   /** Decides about each call of a grant before it goes on: `@hob/firewall` makes one. */
   readonly firewall?: CallFirewall;
   /**

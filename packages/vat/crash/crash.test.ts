@@ -18,7 +18,7 @@ const CUTS = volume(4, 20);
 /** Fewer, because the power cuts also kill processes. */
 const KILLS = volume(2, 4);
 /** A server takes a second to recover, and a host half a second to take over. */
-const SERVER_CUTS = volume(2, 5);
+const SERVER_CUTS = volume(2, 8);
 
 const machines = {
   sqlite: {
@@ -29,7 +29,7 @@ const machines = {
   },
   postgres: {
     ...{ onKill: requires('postgres'), onPowerCut: requires('postgres') },
-    ...{ kills: volume(1, 3), cuts: SERVER_CUTS },
+    ...{ kills: volume(1, 5), cuts: SERVER_CUTS },
     power: 'and of the server with it',
   },
 } as const;

@@ -69,13 +69,6 @@ async function machines<Home extends HobHome = HobHome>(
   return [made[0] as Machine<Home>, made[1] as Machine<Home>];
 }
 
-/** Waits until the host of each of these tenants is at that machine. */
-const served = async (machine: Machine, name: string, ...tenants: readonly string[]): Promise<void> => {
-  await expect
-    .poll(async () => (JSON.parse((await machine.cluster('status', '--json')).out || '{"tenants":[]}') as ClusterStatus).tenants.filter(({ store }) => store?.holder?.name === name).map((each) => each.name).sort()) // biome-ignore format: one line
-    .toEqual([...tenants].sort());
-};
-
 async function withSecret(hob: HobHome, secret: string, ...args: readonly string[]): Promise<Ran> {
   const running = hob.start(...args);
   running.child.stdin!.end(`${secret}\n`);
@@ -123,10 +116,13 @@ test('hob cluster serves tenants from their manifests; a tenant moves with its s
 
   one.host.child.kill('SIGTERM');
   expect(await one.host.ended).toBe(0);
-  await served(beta, 'beta', ...TENANTS);
+  await two.host.shows(/tenant globex is served here/);
   expect((await withSecret(beta.hob, ann, 'revoke', '--all', '--url', `${two.url}/acme`)).code).toBe(0);
   const verified = await beta.cluster('verify');
   expect([verified.code, verified.out]).toEqual([0, expect.stringMatching(/^the merged chain is whole: \d+ checkpoints, the last one is (\d+:\S+)\nacme: whole, \d+ lines\nglobex: whole/)]); // biome-ignore format: one line
+  const exported = (await beta.cluster('export')).out.trim().split('\n').map((line) => JSON.parse(line) as { readonly tenant: string; readonly line: { readonly k: string } }); // biome-ignore format: one line
+  expect(exported.filter(({ tenant, line }) => tenant === 'acme' && line.k === 'grant').length).toBeGreaterThan(0);
+  expect(new Set(exported.map(({ tenant }) => tenant))).toEqual(new Set(TENANTS));
   const [, kept = ''] = /last one is (\S+)/.exec(verified.out) ?? [];
   expect((await beta.cluster('verify', '--kept', kept)).code).toBe(0);
   const other = await beta.cluster('verify', '--kept', `1:${'A'.repeat(43)}`);
@@ -202,6 +198,23 @@ test('a tenant that moves leaves no program behind that worked for it', async ()
   expect(one.host.child.exitCode).toBe(null);
 }, 120_000);
 
+test('a tenant has as many sessions as its file says, and another tenant of the machine is not touched by that', async () => {
+  const [alpha] = await machines();
+  const text = readFileSync(alpha.file, 'utf8');
+  writeFileSync(alpha.file, text.replace('acme: hob.yaml', 'acme: { manifest: hob.yaml, sessions: 1 }'));
+  const { host } = await alpha.serve();
+  for (const tenant of TENANTS) await alpha.cluster('add', tenant);
+  for (const tenant of TENANTS) await host.shows(new RegExp(`tenant ${tenant} is served here`));
+  const agent = async (tenant: string): Promise<Running> => {
+    const running = alpha.hob.start('start', '--state', alpha.state(tenant), '--', ...agentIn(alpha.hob.folder));
+    await running.shows(/reads one|as many sessions as it may/);
+    return running;
+  };
+  const [first, second, other, another] = [await agent('acme'), await agent('acme'), await agent('globex'), await agent('globex')]; // biome-ignore format: one line
+  expect(second.err).toMatch(/^hob: this host has as many sessions as it may: end one/);
+  for (const one of [first, other, another]) expect(one.out).toMatch(/reads one/);
+}, 120_000);
+
 test('a mistake in the file of the cluster is named with its place, and a key that others may read is refused', async () => {
   const [alpha] = await machines();
   const text = readFileSync(alpha.file, 'utf8');
@@ -216,6 +229,7 @@ test('a mistake in the file of the cluster is named with its place, and a key th
   expect(await says((whole) => whole.replace('port: 0', 'port: high'))).toMatch(
     /the file of the cluster: door\.port: /,
   );
+  expect(await says((whole) => whole.replace('acme: hob.yaml', 'acme: { manifest: hob.yaml, sessions: 0 }'))).toMatch(/the file of the cluster: tenants\.acme/); // biome-ignore format: one line
   expect(await says((whole) => `${whole}nodes: 3\n`)).toMatch(/the file of the cluster: nodes: there is no such part/);
   expect(await says((whole) => whole.replace('name: alpha', 'name: "no such name"'))).toMatch(/^hob: /);
   expect(await says((whole) => whole.replace('key: keys/own.key, ', ''))).toMatch(/link: cert and key go together/);

@@ -1,5 +1,5 @@
 /** A cluster as lines for a person: its machines, its tenants, and the standbys of its database server. */
-import type { ClusterStatus, ClusterVerdict } from '@hob/cluster';
+import type { ClusterLine, ClusterStatus, ClusterVerdict } from '@hob/cluster';
 import { storeLines } from '../line/store-lines.ts';
 
 /** A table: its heads and its rows. */
@@ -29,6 +29,11 @@ export function replicationLines({ tenants }: ClusterStatus): readonly string[] 
   if (store === undefined) return [];
   const lines = storeLines(store);
   return lines.slice(lines.findIndex((line) => line.startsWith('replication:')));
+}
+
+/** Each line with the name of its tenant. The line itself stays as its ledger has it. */
+export async function* exportLines(lines: AsyncIterable<ClusterLine>): AsyncGenerator<string, void> {
+  for await (const { tenant, line } of lines) yield `{"tenant":"${tenant}","line":${line}}`;
 }
 
 /** What `verify` found, one line for each tenant. */

@@ -64,7 +64,7 @@ test('a state in a database is served, looked at by the verbs of a state at rest
   expect([copy.code, copy.err]).toEqual([1, expect.stringMatching(/^hob: this state is in a database: back it up with pg_basebackup/)]); // biome-ignore format: one line
 
   expect((await hob.run('stop')).out).toMatch(/^stopped: every grant is revoked/);
-  expect(await host.ended).toBe(0);
+  expect(await host.ended, host.err).toBe(0);
   expect((await hob.run('ledger', 'verify', ...store)).out).toMatch(/^the ledger is whole/);
   expect((await hob.run('ledger', 'export', ...store)).out).toMatch(/"k":"genesis".*\n(?:.*\n)*.*"k":"host-stop"/);
   expect((await hob.run('secret', 'list', ...store)).err).toBe('there is no secret\n');

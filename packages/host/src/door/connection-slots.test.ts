@@ -10,7 +10,7 @@ let ended: string[];
 const clock = testClock();
 beforeEach(async () => {
   vats = await openVats();
-  places = new ConnectionSlots(clock);
+  places = new ConnectionSlots(clock, 256);
   ended = [];
   meters.clear();
 });

@@ -24,8 +24,6 @@ export type SlotResult =
   | { readonly ok: true; release(): void }
   | { readonly ok: false; readonly status: 429 | 503; readonly code: 'limit' | 'unavailable'; readonly reason: string };
 
-/** For all sessions together. Far below the descriptors that a process may have. */
-const maxSlots = 256;
 /** Sockets of one granter. A new one closes the oldest. */
 const maxGranterSockets = 16;
 /** Sockets of one session: the newest, and the one before it that is still closing. */
@@ -47,13 +45,15 @@ interface CallerSockets {
 
 export class ConnectionSlots {
   readonly #clock: Clock;
+  readonly #most: number;
   readonly #byCaller = new Map<string, CallerSockets>();
   /** Waiting calls, by the meter that their slot is charged to. */
   readonly #waiting = new Map<Meter, Set<() => void>>();
   #taken = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  /** `most`: slots of all sessions together. It is far below the descriptors that a process may have. */
+  constructor(clock: Clock, most: number) {
+    [this.#clock, this.#most] = [clock, most];
   }
 
   /** Takes a slot for a socket. `end` closes the socket when a newer one needs its slot. */
@@ -116,7 +116,7 @@ export class ConnectionSlots {
   }
 
   #chargeSlot(meter: Meter): SlotResult {
-    if (this.#taken >= maxSlots)
+    if (this.#taken >= this.#most)
       return {
         ok: false,
         status: 503,

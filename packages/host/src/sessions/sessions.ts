@@ -15,6 +15,7 @@ import { sessionOf } from '../state/groups.ts';
 import { chainText, type HostState, nextNumber, powersOf, storeTagOf, tablesOf } from '../state/host-state.ts';
 import { endLook } from '../state/lapsing.ts';
 import { notePersonTurn } from '../state/loops.ts';
+import { checkRoom } from '../state/most.ts';
 import { checkName } from '../state/names.ts';
 import { addSession } from '../state/order.ts';
 import type { HostTables, SecretOwner, SessionRecord } from '../state/records.ts';
@@ -180,6 +181,7 @@ export function openSession(
   { name, granters, parent, payer, secret, by, unattended = parent?.unattended }: OpenSessionOptions,
 ): SessionRecord {
   checkName(name, 'the name of a session');
+  checkRoom(tables);
   const depth = parent === undefined ? 0 : parent.depth + 1;
   if (depth > maxDepth)
     throw new CapError('invalid', `sessions can be nested ${maxDepth} deep: let a session further up open it`);

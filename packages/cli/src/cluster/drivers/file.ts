@@ -6,13 +6,15 @@
  *   state: state                           # a folder of this machine; each tenant gets a folder in it
  *   door: { host: 0.0.0.0, port: 7710, cert: door.pem, key: door.key, names: [alpha.example.org] }
  *   link: { host: 10.0.0.1, port: 7711, cert: alpha.pem, key: alpha.key, peers: { beta: beta.pem } }
- *   tenants: { acme: acme.yaml }           # their manifests
+ *   tenants:                               # their manifests, and their limits
+ *     acme: acme.yaml
+ *     globex: { manifest: globex.yaml, sessions: 100, connections: 50 }
  *
  * Promise: a key that other users may read is refused, and no key is printed.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { ServeOptions } from '@hob/host';
+import type { HostMost, ServeOptions } from '@hob/host';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { fromHome, usualCluster } from '../../drivers/places.ts';
@@ -23,6 +25,12 @@ import { type Given, textOf } from '../../line/verb.ts';
 
 const path = z.string().min(1);
 const port = z.int().min(0).max(65_535);
+const count = z.int().min(1);
+const tenant = z.strictObject({
+  manifest: path,
+  sessions: count.optional(),
+  connections: count.max(10_000).optional(),
+});
 const pair = { cert: path.optional(), key: path.optional() };
 const schema = z.strictObject({
   name: z.string(),
@@ -37,7 +45,7 @@ const schema = z.strictObject({
     ...pair,
     peers: z.record(z.string(), path).default({}),
   }),
-  tenants: z.record(z.string(), path).default({}),
+  tenants: z.record(z.string(), z.union([path, tenant])).default({}),
 });
 
 /** One machine of a cluster. */
@@ -54,8 +62,8 @@ export interface ClusterFile {
     readonly cert?: string;
     readonly peers: Readonly<Record<string, string>>;
   };
-  /** The manifests of the tenants, by their names. */
-  readonly tenants: Readonly<Record<string, string>>;
+  /** The manifests of the tenants, and their limits, by their names. */
+  readonly tenants: Readonly<Record<string, { readonly manifest: string; readonly most: HostMost }>>;
   /** The files that no root of a manifest may hold: who can write them chooses what this machine trusts. */
   readonly files: readonly string[];
 }
@@ -100,7 +108,12 @@ export function readCluster(file: string): ClusterFile {
         Object.entries(link.peers).map(([peer, cert]) => [peer, read(cert, `link.peers.${peer}`)]),
       ),
     },
-    tenants: Object.fromEntries(Object.entries(tenants).map(([tenant, manifest]) => [tenant, at(manifest)])),
+    tenants: Object.fromEntries(
+      Object.entries(tenants).map(([name, given]) => {
+        const { manifest, ...most } = typeof given === 'string' ? { manifest: given } : given;
+        return [name, { manifest: at(manifest), most: most as HostMost }];
+      }),
+    ),
     files,
   };
 }

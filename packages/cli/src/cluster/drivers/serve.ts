@@ -142,11 +142,11 @@ class Tenants {
 
   async #served({ name, store, stateDir, onCheckpoint }: TenantParts): Promise<ServedHost> {
     const { cluster, tell } = this.#choice;
-    const manifest = Object.hasOwn(cluster.tenants, name) ? cluster.tenants[name] : undefined;
-    if (manifest === undefined)
+    const tenant = Object.hasOwn(cluster.tenants, name) ? cluster.tenants[name] : undefined;
+    if (tenant === undefined)
       throw new CapError('invalid', `this machine has no manifest for it: name one under tenants in ${cluster.file}`);
     const log = (line: string): void => this.#write(`${name}: ${line}`);
-    const read = readManifest(usualPlaces(manifest));
+    const read = readManifest(usualPlaces(tenant.manifest));
     for (const line of [...read.warnings, ...hidesMore(read.plan)]) log(line);
     const files = [...cluster.files, cluster.state, ...(this.#choice.log === undefined ? [] : [this.#choice.log])];
     const choice = { ...{ read, files, tell, log, say: log }, state: stateDir, secretsKey: `${stateDir}.secrets.key` };
@@ -156,7 +156,7 @@ class Tenants {
       {
         ...choice,
         open: async () => ({ options: { store }, hosts: () => storeNow(() => storeHosts(store)) }),
-        more: { onCheckpoint },
+        more: { onCheckpoint, most: tenant.most },
         listen: (host, faces, pages) => host.serve({ front: this.#front, name }, faces, pages),
       },
       roots,

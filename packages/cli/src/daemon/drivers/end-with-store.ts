@@ -11,7 +11,7 @@ const LAST_MS = 5000;
 
 /** Ends the process with 1 once the store of the host is gone. `log` gets a line about it first. */
 export function endWithStore(host: Host, log: (line: string) => void): void {
-  host.vats.onLoss(() => {
+  const stop = host.vats.onLoss(() => {
     host.counts().catch(({ code }: { readonly code?: string }) => {
       if (code !== 'vat-halted') return;
       log('the store is gone, so this process ends: start it again when the store can be reached');
@@ -20,4 +20,6 @@ export function endWithStore(host: Host, log: (line: string) => void): void {
       void host.close().then(end, end);
     });
   });
+  // A host that was asked to end closes its store itself.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
 }

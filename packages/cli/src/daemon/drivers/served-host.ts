@@ -58,7 +58,7 @@ interface ServedChoice {
   /** Opens the store. Its errors end the start. */
   readonly open: (note: (line: string) => void) => Promise<ServedStore>;
   /** Further options of the host. */
-  readonly more?: Pick<HostOptions, 'onCheckpoint'>;
+  readonly more?: Pick<HostOptions, 'onCheckpoint' | 'most'>;
   /** Called when the host is open, before it has an address. */
   readonly opened?: (host: Host) => void;
   readonly listen: (host: Host, faces: HttpFaces, pages: HttpPages) => Promise<{ readonly url: string }>;

@@ -3,7 +3,7 @@ import type { Duplex as Stream } from 'node:stream';
 
 /**
  * Connections to other machines at once. Strangers have at most 512 of them (`unauthenticated-sockets.ts`), and the
- * sessions of one host at most 256 (`connection-slots.ts`), so one host that is flooded keeps no other out.
+ * sessions of one host at most 256, unless it is opened with more (`state/most.ts`), so one host that is flooded keeps no other out.
  */
 const maxRelays = 2048;
 

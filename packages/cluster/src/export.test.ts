@@ -1,0 +1,76 @@
+/** The ledgers of a cluster as one stream: merged streams of any lines, and real ledgers of two tenants. */
+import fc from 'fast-check';
+import { expect, onTestFinished, test as plain } from 'vitest';
+import { requires } from '../../../test/needs.ts';
+import { serverOfFile } from '../../../test/postgres-cluster.ts';
+import { databaseOn } from '../../../test/postgres-database.ts';
+import { machine, serves } from '../test/machines.ts';
+import { type ClusterLine, merged } from './export.ts';
+import { manageCluster } from './index.ts';
+
+const test = requires('postgres');
+const server = serverOfFile(test);
+
+async function all(lines: AsyncIterable<ClusterLine>): Promise<ClusterLine[]> {
+  const found: ClusterLine[] = [];
+  for await (const line of lines) found.push(line);
+  return found;
+}
+
+plain('each line of each tenant comes once, in its own order, and the times go up wherever the clocks do', async () => {
+  const times = fc.array(fc.option(fc.nat(20), { nil: undefined }), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(times, { maxLength: 4 }), async (given) => {
+      const ledgers = new Map(given.map((of, n) => [`t${n}`, of.map((t, seq) => JSON.stringify({ seq, t }))]));
+      const streams = new Map([...ledgers].map(([name, lines]) => [name, (async function* () { yield* lines; })()])); // biome-ignore format: one line
+      const found = await all(merged(streams));
+      for (const [name, lines] of ledgers)
+        expect(found.filter(({ tenant }) => tenant === name).map(({ line }) => line)).toEqual(lines);
+      expect(found).toHaveLength([...ledgers.values()].flat().length);
+      const latest = new Map<string, number>();
+      const shown = found.map(({ tenant, line }) => {
+        const { t = 0 } = JSON.parse(line) as { readonly t?: number };
+        latest.set(tenant, Math.max(latest.get(tenant) ?? 0, t));
+        return latest.get(tenant) as number;
+      });
+      expect(shown).toEqual([...shown].sort((a, b) => a - b));
+    }),
+  );
+});
+
+plain('who stops reading ends the streams that are read', async () => {
+  const ended: string[] = [];
+  const endless = (name: string): AsyncIterable<string> =>
+    (async function* () {
+      try {
+        for (;;) yield '{"t":1}';
+      } finally {
+        ended.push(name);
+      }
+    })();
+  const lines = merged(new Map(['a', 'b'].map((name) => [name, endless(name)])));
+  await lines.next();
+  await lines.return();
+  expect(ended).toEqual(['a', 'b']);
+});
+
+test('the ledgers of tenants that are served, of one that was removed and of one that nobody opened are one export', async () => {
+  const { url } = await databaseOn(server.cluster);
+  const one = await machine(url, 'one');
+  for (const name of ['acme', 'globex']) await one.cluster.addTenant(name);
+  await serves(one, 'acme', 'globex');
+  for (let n = 0; n < 3; n += 1) for (const name of ['acme', 'globex']) await one.count(name);
+  await one.cluster.removeTenant('globex');
+  await serves(one, 'acme');
+  const outside = await manageCluster({ url });
+  onTestFinished(() => outside.close());
+  await outside.pin('acme', 'nowhere');
+  await outside.addTenant('later');
+  await outside.pin('later', 'nowhere');
+  const found = await all(outside.ledgers());
+  for (const name of ['acme', 'globex']) {
+    const seqs = found.filter(({ tenant }) => tenant === name).map(({ line }) => (JSON.parse(line) as { readonly seq: number }).seq); // biome-ignore format: one line
+    expect(seqs.length, name).toBeGreaterThan(0);
+    expect(seqs).toEqual(seqs.map((_, n) => n + 1));
+  }
+});
