@@ -1,5 +1,5 @@
 /** `hob cluster`: machines that serve the tenants of one database, as processes with homes of their own. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterStatus } from '@hob/cluster';
 import { expect } from 'vitest';
@@ -9,8 +9,8 @@ import { serverOfFile } from '../../../../test/postgres-cluster.ts';
 import { databaseOn } from '../../../../test/postgres-database.ts';
 import { agentIn, type HobHome, hobHome, MANIFEST, type Ran, type Running } from '../../test/hob.ts';
 import { faultOf, valueIn } from '../../test/open-metrics.ts';
-import { manifest, scheduledHome } from '../../test/scheduled.ts';
 import { shapeFault } from '../../test/shape.ts';
+import { newKey, type TaskHome, taskHome } from '../../test/task-peers.ts';
 import { clusterStatus } from '../verbs/cluster/status.ts';
 
 const test = requires('postgres', 'linux');
@@ -179,23 +179,39 @@ test('an order to stop one tenant revokes what its sessions hold before another 
   expect(await beta.hob.json('list', '--state', beta.state('acme'))).not.toContainEqual(expect.objectContaining({ state: 'live' })); // biome-ignore format: one line
 }, 120_000);
 
+/** The processes of a program of this home. */
+const programs = ({ folder }: HobHome, name: string): readonly string[] =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(join(folder, name));
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+
 test('a tenant that moves leaves no program behind that worked for it', async () => {
-  const plain = manifest().replace(', secrets: [MODEL_KEY]', '');
-  const [alpha, beta] = await machines(() => scheduledHome(plain, { factor: 1 }));
+  const key = newKey();
+  const homes = await Promise.all(NAMES.map(() => taskHome({ peers: { ezra: { gives: ['src'], agent: 'worker' } }, keys: { ezra: key } }))); // biome-ignore format: one line
+  const [alpha, beta] = await machines(() => homes.shift() as TaskHome);
   const one = await alpha.serve();
   await alpha.cluster('add', 'acme');
   await one.host.shows(/tenant acme is served here/);
-  const asker = await alpha.hob.asker('--state', alpha.state('acme'));
-  const soon = new Date(Date.now() + 1500).toISOString();
-  expect((await asker.call('nightly', 'at', soon, JSON.stringify({ stay: true })))[0]).toBe('ok');
-  const [{ pid = 0 } = {}] = await alpha.hob.sees('begun', 1);
-  const runs = (): boolean => existsSync(`/proc/${pid}`);
-  expect(runs()).toBe(true);
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'stay' }] };
+  const asked = fetch(`${one.url.replace('ws:', 'http:')}/acme/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${await alpha.hob.token(key)}`, connection: 'close' }, // biome-ignore format: one line
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }),
+  }).then(
+    (response) => response.text(),
+    () => 'cut',
+  );
+  await expect.poll(() => programs(alpha.hob, 'worker.mjs').length).toBe(1);
   const two = await beta.serve();
   await alpha.cluster('pin', 'acme', 'beta');
   await two.host.shows(/tenant acme is served here/);
-  await expect.poll(runs).toBe(false);
+  await expect.poll(() => programs(alpha.hob, 'worker.mjs')).toEqual([]);
   expect(one.host.child.exitCode).toBe(null);
+  await asked;
 }, 120_000);
 
 test('a tenant has as many sessions as its file says, and another tenant of the machine is not touched by that', async () => {
