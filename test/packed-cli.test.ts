@@ -362,6 +362,61 @@ requires('postgres', 'linux')(
   400_000,
 );
 
+/** A prefix in which each of these packages has copies of its own of all others, as after `npm install -g` one by one. */
+function apart(folder: string, names: readonly string[]): string {
+  const [from, prefix] = [join(folder, 'prefix/lib/node_modules'), join(folder, 'apart')];
+  const to = join(prefix, 'lib/node_modules');
+  const others = fs.globSync(['*', '@*/*'], { cwd: from }).filter((name) => !/^@[^/]+$/.test(name));
+  for (const name of names) {
+    const [at, inner] = [join(to, name), join(to, name, 'node_modules')];
+    fs.cpSync(join(from, name), at, { recursive: true });
+    for (const other of others.filter((each) => !names.includes(each)))
+      fs.cpSync(join(from, other), join(inner, other), { recursive: true });
+  }
+  return prefix;
+}
+
+requires('postgres', 'linux')(
+  'packages that were installed one by one, each with its own copy of Hob, serve a store and a cluster in one process',
+  async (context) => {
+    const { folder } = installedOr(context);
+    const { home, env } = newHome(folder, 'home-apart');
+    const cluster = await openCluster();
+    onTestFinished(() => cluster.remove());
+    const prefix = apart(folder, ['@hob/cli', '@hob/cluster', '@hob/store-postgres']);
+    const config = join(home, '.config/hob');
+    fs.writeFileSync(join(config, 'store.yaml'), `url: ${JSON.stringify(cluster.url)}\n`, { mode: 0o600 });
+    fs.writeFileSync(join(config, 'cluster.yaml'), 'name: alpha\nstore: store.yaml\nstate: tenants\ndoor: { port: 0 }\nlink: { port: 0 }\ntenants: { acme: hob.yaml }\n'); // biome-ignore format: one line
+    for (const name of ['', 'store.yaml', 'cluster.yaml']) if (user.uid !== undefined) fs.chownSync(join(config, name), USER, USER); // biome-ignore format: one line
+    const main = fs.realpathSync(join(prefix, 'lib/node_modules/@hob/cli/dist/main.js'));
+    const { run, start } = commandsOf(home, env, [join(nodeFolder(folder), 'node'), main]);
+    const shows = async ({ said, child }: ReturnType<typeof start>, text: string): Promise<void> => {
+      while (!said.out.includes(text) && !said.err.includes(text)) {
+        expect(child.exitCode, said.err).toBe(null);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const [host, machine] = [start('serve', '--store', join(config, 'store.yaml')), start('cluster', 'serve')];
+    onTestFinished(async () => {
+      for (const { child } of [host, machine]) child.kill('SIGTERM');
+      await Promise.all([host.ended, machine.ended]);
+    });
+    await shows(host, 'see its requests');
+    await shows(machine, 'see the cluster');
+    expect((await run('cluster', 'add', 'acme')).err).toBe('');
+    await shows(machine, 'tenant acme is served here');
+    expect((await run('cluster', 'verify')).code).toBe(0);
+
+    // Another version could need what this one lacks.
+    const manifest = join(prefix, 'lib/node_modules/@hob/cluster/package.json');
+    fs.writeFileSync(manifest, fs.readFileSync(manifest, 'utf8').replace(/"version": "[^"]+"/, '"version": "9.0.0"'));
+    expect((await run('cluster', 'status')).err).toMatch(
+      /^hob: @hob\/cluster is installed in version 9\.0\.0, and hob in /,
+    );
+  },
+  400_000,
+);
+
 test('an installed hob refuses a root that holds its own code', async (context) => {
   const { folder } = installedOr(context);
   const file = join(folder, 'own.yaml');

@@ -479,6 +479,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['process', 'setTimeout'],
     why: 'ends the process of a host whose store is gone',
   },
+  'packages/cli/src/drivers/beside.ts': {
+    powers: ['import.meta', 'node:fs', 'node:module'],
+    why: 'loads packages that are installed beside this one, with the copies of this one',
+  },
   'packages/cli/src/cluster/drivers/file.ts': {
     powers: ['node:fs'],
     why: 'reads the file of a machine of a cluster, and the certificates that it names',

@@ -44,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-loads-store-file',
     breaks: 'each verb of a granter loads the parser of a file that most states do not have',
-    file: 'packages/cli/src/drivers/places.ts',
+    file: 'packages/cli/src/drivers/at-rest.ts',
     find: "import type { NamedStore } from './store-file.ts';",
     replace: "import './store-file.ts';\nimport type { NamedStore } from './store-file.ts';",
     tests: lineTests,

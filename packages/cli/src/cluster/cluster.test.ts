@@ -257,17 +257,25 @@ test('a mistake in the file of the cluster is named with its place, and a key th
   expect(await says((whole) => whole)).toMatch(/schema|link\.key/);
 }, 120_000);
 
-test('no root of a tenant holds a key of its machine, or the state of another tenant', async () => {
+test('no root of a tenant holds what decides about another one: keys and sentinels of the machine, states, other manifests', async () => {
   const [alpha] = await machines();
+  const at = (path: string): string => join(alpha.hob.folder, 'config', path);
+  const roots = {
+    acme: 'keys',
+    globex: '../home/state/acme',
+    initech: 'other',
+    hooli: '../home/.local/state/hob/sentinels',
+  };
+  mkdirSync(at('other'));
+  const list = [...Object.keys(roots).map((name) => `${name}: ${name}.yaml`), 'later: other/later.yaml'];
+  writeFileSync(
+    alpha.file,
+    readFileSync(alpha.file, 'utf8').replace(/^tenants: .*$/m, `tenants: { ${list.join(', ')} }`),
+  );
   const { host } = await alpha.serve();
-  const at = (path: string): string => join(alpha.hob.folder, path);
-  for (const [root, tenant] of [
-    ['keys', 'acme'],
-    ['../home/state/acme', 'globex'],
-  ] as const) {
-    // biome-ignore format: one line
-    mkdirSync(at(join('config', root)), { recursive: true });
-    writeFileSync(at('config/hob.yaml'), `version: 1\nroots: { all: ${root} }\nsession: { caps: { src: { fs: all, can: [read] } } }\n`); // biome-ignore format: one line
+  for (const [tenant, root] of Object.entries(roots)) {
+    mkdirSync(at(root), { recursive: true });
+    writeFileSync(at(`${tenant}.yaml`), `version: 1\nroots: { all: ${root} }\nsession: { caps: { src: { fs: all, can: [read] } } }\n`); // biome-ignore format: one line
     await alpha.cluster('add', tenant);
     await host.shows(new RegExp(`tenant ${tenant} is not served: roots.all: this folder is, contains or lies inside`));
   }

@@ -5,25 +5,11 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { type Given, textOf } from '../line/verb.ts';
 import type { UsualPlaces } from './layers.ts';
-import type { NamedStore } from './store-file.ts';
 
 /** The state that a verb works on: the one that is named, that of `$HOB_STATE`, or the usual one. */
 export function stateOf(given: Given): string {
   const named = textOf(given, 'state') ?? (process.env['HOB_STATE'] || undefined);
   return named === undefined ? join(home('XDG_STATE_HOME', '.local/state'), 'hob', 'state') : resolve(named);
-}
-
-/** A state that nobody serves, and what a person said about its place. */
-export async function restOf(given: Given): Promise<{
-  readonly state: string;
-  readonly sentinel?: string;
-  readonly open?: NamedStore['open'] | undefined;
-}> {
-  const sentinel = textOf(given, 'sentinel');
-  // The parser of that file takes 20 ms to load, and a state in a folder needs none.
-  const { storeOf } = textOf(given, 'store') === undefined ? { storeOf: undefined } : await import('./store-file.ts');
-  const rest = { state: stateOf(given), open: storeOf?.(given)?.open };
-  return sentinel === undefined ? rest : { ...rest, sentinel: resolve(sentinel) };
 }
 
 /** The folder of the runs of agent hosts. No root of a manifest contains the state, lies in it or is it. */

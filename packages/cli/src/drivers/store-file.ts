@@ -17,6 +17,7 @@ import { parse } from 'yaml';
 import { durationOf } from '../line/limits.ts';
 import { Mistake } from '../line/mistake.ts';
 import { type Given, textOf } from '../line/verb.ts';
+import { loadBeside } from './beside.ts';
 import { ownName } from './machine.ts';
 import { readPrivate } from './private-file.ts';
 
@@ -142,12 +143,6 @@ function authorityIn(file: string): string {
   }
 }
 
-/** The package is optional, because a state in a folder does not need it. */
-async function library(): Promise<typeof import('@hob/store-postgres')> {
-  try {
-    return await import('@hob/store-postgres');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Mistake('--store needs one package more, beside this one: npm install -g @hob/store-postgres');
-  }
-}
+/** A state in a folder does not need the package. */
+const library = (): Promise<typeof import('@hob/store-postgres')> =>
+  loadBeside('@hob/store-postgres', '--store', () => import('@hob/store-postgres'));

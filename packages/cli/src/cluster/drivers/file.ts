@@ -111,6 +111,7 @@ export function readCluster(file: string): ClusterFile {
     tenants: Object.fromEntries(
       Object.entries(tenants).map(([name, given]) => {
         const { manifest, ...most } = typeof given === 'string' ? { manifest: given } : given;
+        files.push(at(manifest));
         return [name, { manifest: at(manifest), most: most as HostMost }];
       }),
     ),
@@ -135,7 +136,7 @@ function checked(text: string): z.infer<typeof schema> {
   const wrong = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]] : (issue?.path ?? []);
   const why = issue?.code === 'unrecognized_keys' ? 'there is no such part' : `${issue?.message}`;
   throw new Mistake(
-    `the file of the cluster: ${wrong.join('.') || 'all of it'}: ${why}. the README of @hob/cluster shows one`,
+    `the file of the cluster: ${wrong.join('.') || 'all of it'}: ${why}; the README of @hob/cli shows a whole one`,
   );
 }
 

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { exportAtRest, holderOf, isState, linesOf } from '@hob/host/programs';
 import { E, verifyLedger } from '@hob/vat';
-import { restOf, stateOf } from '../../drivers/places.ts';
+import { restOf } from '../../drivers/at-rest.ts';
+import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { Served } from '../daemon.ts';

@@ -100,36 +100,37 @@ export async function checkServed({
 export async function openServedHost(choice: ServedChoice, roots: RealRoots): Promise<ServedHost> {
   const { read, state, tell, say, log } = choice;
   const note = (line: string): void => log(line.replace(/^hob: /, ''));
-  const over = new AbortController();
-  const told = openTelling(tell, note);
   const later: Later = { blank: (text) => text, suggest: undefined, judge: undefined };
-  const firewall = servedFirewall(read.plan, (hook) => hookRunner(hook, hooksFolder(state)));
-  // A run that was due while the host was down may begin while it opens. It waits at this gate.
-  const gate = runsGate();
-  const kept = await choice.open(note);
-  const host = await openHost({
-    stateDir: state,
-    onRequest: (notice) => asked(notice, told, later.judge),
-    suggest: async (granter) => later.suggest?.(granter),
-    definitions,
-    ...(firewall.firewall && { firewall: firewall.firewall }),
-    ...kept.options,
-    ...choice.more,
-    graceMs: GRACE_MS,
-    blank: (text) => later.blank(text),
-    observe: ({ id, error }) => log(later.blank(`error ${id}: ${inFull(error)}`)),
-  });
+  const told = openTelling(tell, note);
+  const over = new AbortController();
   over.signal.addEventListener('abort', () => {
     told.close();
     void later.judge?.close();
   });
-  const closing = (how: 'close' | 'stop') => async (): Promise<void> => {
+  const firewall = servedFirewall(read.plan, (hook) => hookRunner(hook, hooksFolder(state)));
+  // A run that was due while the host was down may begin while it opens. It waits at this gate.
+  const gate = runsGate();
+  let host: Host | undefined;
+  const ending = (how: 'close' | 'stop') => async (): Promise<void> => {
     over.abort(new CapError('unavailable', 'the host has ended'));
-    await host[how]();
+    await host?.[how]();
   };
-  const [close, stop] = [closing('close'), closing('stop')];
-  choice.opened?.(host);
+  const [close, stop] = [ending('close'), ending('stop')];
   try {
+    const kept = await choice.open(note);
+    host = await openHost({
+      stateDir: state,
+      onRequest: (notice) => asked(notice, told, later.judge),
+      suggest: async (granter) => later.suggest?.(granter),
+      definitions,
+      ...(firewall.firewall && { firewall: firewall.firewall }),
+      ...kept.options,
+      ...choice.more,
+      graceMs: GRACE_MS,
+      blank: (text) => later.blank(text),
+      observe: ({ id, error }) => log(later.blank(`error ${id}: ${inFull(error)}`)),
+    });
+    choice.opened?.(host);
     const status = await begin(choice, roots, { host, kept, gate, firewall, later, end: over.signal, note });
     if (host.restoredBecause !== undefined) say(`hob: ${host.restoredBecause}: hob list shows the grants that wait, hob confirm G3 lets one work`); // biome-ignore format: one line
     return { host, status, close, stop };

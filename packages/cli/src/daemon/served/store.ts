@@ -1,6 +1,5 @@
 /** The store of a served host: in the folder of its state, or in a database that several hosts may use. */
 import type { HostOptions } from '@hob/host';
-import type { StoreHosts } from '@hob/store-postgres';
 import { CapError } from '@hob/vat';
 import type { NamedStore } from '../../drivers/store-file.ts';
 import { lossText, type StoreNow } from '../../line/store-lines.ts';
@@ -18,16 +17,6 @@ interface Opening {
   readonly standby: boolean;
 }
 
-/** What a database says about its hosts, or why it does not. */
-export async function storeNow(ask: () => Promise<StoreHosts>): Promise<StoreNow> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof CapError)) throw error;
-    return { wrong: error.message };
-  }
-}
-
 /** Opens the store `named`. Writes a warning to the log if the database may lose commits. Errors: those of `open`. */
 export async function servedStore(
   named: NamedStore | undefined,
@@ -36,7 +25,14 @@ export async function servedStore(
 ): Promise<ServedStore> {
   if (named === undefined) return { options: sentinel === undefined ? {} : { sentinel }, hosts: async () => undefined };
   const store = await named.open({ sentinel, standby });
-  const hosts = (): Promise<StoreNow> => storeNow(() => named.hosts(store));
+  const hosts = async (): Promise<StoreNow> => {
+    try {
+      return await named.hosts(store);
+    } catch (error) {
+      if (!(error instanceof CapError)) throw error;
+      return { wrong: error.message };
+    }
+  };
   const now = await hosts();
   const loss = 'wrong' in now ? undefined : lossText(now.replication);
   if (loss !== undefined) log(loss);

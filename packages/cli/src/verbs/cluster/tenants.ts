@@ -1,4 +1,5 @@
 /** `hob cluster add`, `remove` and `pin`: the tenants of a cluster. */
+import { Mistake } from '../../line/mistake.ts';
 import { CLUSTER } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';
 
@@ -40,7 +41,9 @@ export const clusterRemove: Verb = {
     const { withCluster } = await import('../../cluster/drivers/manage.ts');
     const [tenant = ''] = given.operands;
     await withCluster(given, async (cluster) => {
-      await knownTenant(cluster, tenant);
+      // A mistyped name would otherwise look like a tenant that was removed.
+      if (!(await cluster.status()).tenants.some(({ name }) => name === tenant))
+        throw new Mistake(`the cluster has no tenant ${JSON.stringify(tenant)}: hob cluster status lists them`);
       await cluster.removeTenant(tenant);
     });
     line(`${tenant} is served no more. Its data is still in the schema hob_tenant_${tenant}`);
@@ -74,13 +77,3 @@ export const clusterPin: Verb = {
     return 0;
   },
 };
-
-/** Errors: `Mistake`. A mistyped name would otherwise look like a tenant that was removed. */
-async function knownTenant(
-  cluster: { status(): Promise<{ readonly tenants: readonly { readonly name: string }[] }> },
-  tenant: string,
-): Promise<void> {
-  const { Mistake } = await import('../../line/mistake.ts');
-  const known = (await cluster.status()).tenants.some(({ name }) => name === tenant);
-  if (!known) throw new Mistake(`the cluster has no tenant ${JSON.stringify(tenant)}: hob cluster status lists them`);
-}

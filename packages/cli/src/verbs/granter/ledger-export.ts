@@ -14,7 +14,8 @@ export const ledgerExport: Verb = {
   async run(given, { line }) {
     const { exportAtRest, holderOf, linesOf, writeLines } = await import('@hob/host/programs');
     const { isHere, withHost } = await import('../../daemon/drivers/client.ts');
-    const { absolute, restOf, stateOf } = await import('../../drivers/places.ts');
+    const { restOf } = await import('../../drivers/at-rest.ts');
+    const { absolute, stateOf } = await import('../../drivers/places.ts');
     const [file] = given.operands;
     const state = stateOf(given);
     const write = (lines: AsyncIterable<string>): Promise<number> =>

@@ -20,7 +20,7 @@ export const ledgerRetain: Verb = {
   hardened: true,
   async run(given, { line, json }) {
     const { retainAtRest } = await import('@hob/host/programs');
-    const { restOf } = await import('../../drivers/places.ts');
+    const { restOf } = await import('../../drivers/at-rest.ts');
     const { machine } = await import('../../drivers/machine.ts');
     const said: string[] = [];
     const retention = {

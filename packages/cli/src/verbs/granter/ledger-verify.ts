@@ -26,7 +26,8 @@ export const ledgerVerify: Verb = {
     const { checkpointsOf, holderOf, verdictLines, verifyAtRest } = await import('@hob/host/programs');
     const { E, verifyLedger } = await import('@hob/vat');
     const { isHere, withHost } = await import('../../daemon/drivers/client.ts');
-    const { absolute, restOf, stateOf } = await import('../../drivers/places.ts');
+    const { restOf } = await import('../../drivers/at-rest.ts');
+    const { absolute, stateOf } = await import('../../drivers/places.ts');
     const [file] = given.operands;
     const kept = textOf(given, 'against');
     const against = kept === undefined ? undefined : checkpointsOf(absolute(kept));

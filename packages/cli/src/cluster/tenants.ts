@@ -1,0 +1,112 @@
+/**
+ * The tenants of a cluster that this machine serves, each from the manifest that the machine has for it.
+ *
+ * Promise: a tenant that cannot be served stops no other, and is named in the log once. No root of a tenant holds a file
+ * that decides what another tenant or this machine may do.
+ */
+import type { ClusterStatus, TenantParts } from '@hob/cluster';
+import type { FrontDoor, Host } from '@hob/host';
+import { readStopOrder } from '@hob/host/programs';
+import { CapError } from '@hob/vat';
+import { takeState } from '../daemon/drivers/serve.ts';
+import { checkServed, openServedHost, type ServedHost } from '../daemon/drivers/served-host.ts';
+import type { TellChoice } from '../daemon/drivers/tell.ts';
+import { hidesMore } from '../daemon/served.ts';
+import { readManifest } from '../drivers/manifest-file.ts';
+import { usualPlaces } from '../drivers/places.ts';
+import type { StoreNow } from '../line/store-lines.ts';
+import type { ClusterFile } from './drivers/file.ts';
+
+interface TenantsParts {
+  readonly tenants: ClusterFile['tenants'];
+  /** Files and folders of this machine that no root of a manifest may hold. */
+  readonly own: readonly string[];
+  readonly tell: TellChoice;
+  readonly front: FrontDoor;
+  /** Writes a line of the log. */
+  readonly write: (line: string) => void;
+  /** The cluster, once this machine has joined it. */
+  readonly status: () => Promise<ClusterStatus | undefined>;
+}
+
+type HostCounts = Awaited<ReturnType<Host['counts']>>;
+
+/** The tenants that are open here. */
+export class Tenants {
+  readonly #parts: TenantsParts;
+  readonly #open = new Map<string, Host>();
+  /** Why a tenant was last not served. */
+  readonly #said = new Map<string, string>();
+
+  constructor(parts: TenantsParts) {
+    this.#parts = parts;
+  }
+
+  /** Opens the host of a tenant. Errors: `invalid` (it has no manifest here, or one with mistakes), those of a host. */
+  async open(parts: TenantParts): Promise<Pick<Host, 'vats' | 'counts' | 'close'>> {
+    const { name, stateDir } = parts;
+    const { write } = this.#parts;
+    try {
+      const { host, close, stop } = await this.#served(parts);
+      this.#open.set(name, host);
+      this.#said.delete(name);
+      write(`tenant ${name} is served here`);
+      return {
+        vats: host.vats,
+        counts: () => host.counts(),
+        close: async () => {
+          this.#open.delete(name);
+          await (readStopOrder(stateDir) === undefined ? close() : stop());
+          write(`tenant ${name} is not served here any more`);
+        },
+      };
+    } catch (error) {
+      const why = (error as Error).message;
+      if (this.#said.get(name) !== why) write(`tenant ${name} is not served: ${why}`);
+      this.#said.set(name, why);
+      throw typeof (error as { code?: unknown }).code === 'string' ? error : new CapError('invalid', why);
+    }
+  }
+
+  /** The numbers of the open tenants, by name. */
+  async counts(): Promise<ReadonlyMap<string, HostCounts>> {
+    const all = [...this.#open].map(async ([name, host]) => [name, await host.counts()] as const);
+    const done = await Promise.allSettled(all);
+    return new Map(done.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+  }
+
+  async #served({ name, store, stateDir, onCheckpoint }: TenantParts): Promise<ServedHost> {
+    const { tenants, own, tell, front, write } = this.#parts;
+    const tenant = Object.hasOwn(tenants, name) ? tenants[name] : undefined;
+    if (tenant === undefined)
+      throw new CapError(
+        'invalid',
+        'this machine has no manifest for it: name one under tenants in the file of the cluster',
+      );
+    const log = (line: string): void => write(`${name}: ${line}`);
+    const read = readManifest(usualPlaces(tenant.manifest));
+    for (const line of [...read.warnings, ...hidesMore(read.plan)]) log(line);
+    const choice = {
+      ...{ read, files: own, tell, log, say: log },
+      ...{ state: stateDir, secretsKey: `${stateDir}.secrets.key` },
+    };
+    const roots = await checkServed(choice);
+    takeState(stateDir);
+    return await openServedHost(
+      {
+        ...choice,
+        open: async () => ({ options: { store }, hosts: () => this.#hostsOf(name) }),
+        more: { onCheckpoint, most: tenant.most },
+        listen: (host, faces, pages) => host.serve({ front, name }, faces, pages),
+      },
+      roots,
+    );
+  }
+
+  /** Which hosts use the store of a tenant. */
+  async #hostsOf(name: string): Promise<StoreNow> {
+    const status = await this.#parts.status();
+    const store = status?.tenants.find((each) => each.name === name)?.store;
+    return store ?? { wrong: 'the database does not answer' };
+  }
+}
