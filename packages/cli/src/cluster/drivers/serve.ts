@@ -1,9 +1,9 @@
 /**
- * `hob cluster serve`: this machine of a cluster, with the manifests of its tenants.
+ * `hob cluster serve`: runs one machine of a cluster.
  *
- * Promise: it serves the tenants that are placed here, each from the manifest that this machine has for it, and leads
- * connections for all others to their machines. A tenant that cannot be served stops no other. When the process is asked
- * to end, it hands its tenants over.
+ * Promise: it serves the tenants that are placed here, each from the manifest that this machine has for it. It relays
+ * connections for other tenants to the machines that serve them. A tenant that cannot be served stops no other tenant.
+ * On SIGINT, SIGTERM and SIGHUP the process hands its tenants over before it ends.
  */
 import { type Cluster, openCluster, openLink, routesOf, type TenantParts } from '@hob/cluster';
 import { openFrontDoor, sentinelHome } from '@hob/host';
@@ -33,11 +33,11 @@ interface ClusterChoice {
   readonly say: (line: string) => void;
 }
 
-/** This machine, as it serves. */
+/** A machine that serves. */
 interface ClusterServing {
   readonly pid: number;
   readonly name: string;
-  /** The address of the front door. A tenant has this address and its name. */
+  /** The address of the front door. The address of a tenant is `url/TENANT`. */
   readonly url: string;
   /** The address at which the other machines reach this one. */
   readonly link: string;
@@ -51,7 +51,7 @@ export async function serveCluster(choice: ClusterChoice): Promise<ClusterServin
   const fault = (error: unknown): void => log.write(`error ${(error as Error)?.stack ?? String(error)}`);
   leaveMemoryOutOfCores();
   let cluster: Cluster | undefined;
-  /** Until this machine has joined, it does not know where a tenant is. Clients get 503, and try again. */
+  /** Until this machine has joined, it does not know where a tenant is. It answers 503, so clients try again. */
   const joining = { open: () => Promise.reject(new CapError('unavailable', 'this machine has not joined yet')) };
   await using parts = new AsyncDisposableStack();
   const link = parts.use(await openLink({ ...way, take: (stream) => front.take(stream), fault }));
@@ -91,13 +91,13 @@ export async function serveCluster(choice: ClusterChoice): Promise<ClusterServin
 
 type Front = Awaited<ReturnType<typeof openFrontDoor>>;
 
-/** The tenants that are open here. */
+/** Opens tenants, and keeps those that are open here. */
 class Tenants {
   readonly #choice: ClusterChoice;
   readonly #front: Front;
   readonly #write: (line: string) => void;
   readonly #open = new Map<string, ServedHost>();
-  /** Why a tenant was last not served, so that it is logged once. */
+  /** The last reason why a tenant could not be served. A tenant is tried again and again: the same reason is logged once. */
   readonly #said = new Map<string, string>();
 
   constructor(
@@ -107,7 +107,7 @@ class Tenants {
     [this.#choice, this.#front, this.#write] = [choice, front, write];
   }
 
-  /** Opens the host of a tenant. Errors: `invalid` (it has no manifest here, or one with mistakes), those of a host. */
+  /** Opens the host of a tenant. Errors: `invalid` (no manifest for it, or one with mistakes), those of a host. */
   async open(parts: TenantParts): Promise<Pick<ServedHost['host'], 'vats' | 'counts' | 'close'>> {
     const { name, stateDir } = parts;
     try {
@@ -144,7 +144,10 @@ class Tenants {
     const { cluster, tell } = this.#choice;
     const tenant = Object.hasOwn(cluster.tenants, name) ? cluster.tenants[name] : undefined;
     if (tenant === undefined)
-      throw new CapError('invalid', `this machine has no manifest for it: name one under tenants in ${cluster.file}`);
+      throw new CapError(
+        'invalid',
+        `this machine has no manifest for it: name one under tenants in ${cluster.file}, and restart hob cluster serve`,
+      );
     const log = (line: string): void => this.#write(`${name}: ${line}`);
     const read = readManifest(usualPlaces(tenant.manifest));
     for (const line of [...read.warnings, ...hidesMore(read.plan)]) log(line);

@@ -18,7 +18,7 @@ interface Opening {
   readonly standby: boolean;
 }
 
-/** What a database says about its hosts, or why it does not. */
+/** Asks a database which hosts use it. Returns the message of a `CapError` as `wrong`. */
 export async function storeNow(ask: () => Promise<StoreHosts>): Promise<StoreNow> {
   try {
     return await ask();
