@@ -27,7 +27,7 @@ function emptyFolder(): string {
   return folder;
 }
 
-/** Builds in a folder of this test. In a clean checkout the compiler makes its C library first, which takes minutes. */
+/** Builds in a folder of this test. In a clean checkout the compiler first builds its C library, which takes minutes. */
 async function built(part: Part): Promise<{ readonly into: string; readonly checksums: Checksums }> {
   const into = emptyFolder();
   const cache = join(ROOT, '.toolchain', 'zig-cache');

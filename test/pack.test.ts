@@ -55,8 +55,8 @@ console.log(CapError === again, E === peers, refused instanceof again, typeof fa
 
 const words = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
-// Without any other program the set of needs is the smallest. The deep run also tries a machine on whose disks there is no
-// compiler, no Python and no checkout: for the packages that have native parts, and those above.
+// With Node alone, the examples have the fewest needs. The deep run also tries a machine that has no compiler, no Python and
+// no checkout on its disks. There it runs only the examples of packages that have native parts, or that use such packages.
 const paths: readonly Path[] = deep ? ['node only', 'nothing to build with'] : ['node only'];
 const meetsNative = ({ name }: { readonly name: string }): boolean => /^packages\/(?:caps-fs|caps-shell|guest|host|cli|mcp|tools)\//.test(name); // biome-ignore format: one line
 for (const path of paths)

@@ -489,7 +489,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   },
   'packages/cli/src/cluster/drivers/serve.ts': {
     powers: ['Date', 'process'],
-    why: 'is one machine of a cluster until its process ends',
+    why: 'entry point: one machine of a cluster, until its process ends',
   },
   'packages/cli/src/daemon/drivers/serve.ts': {
     powers: ['Date', 'process'],
@@ -497,7 +497,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   },
   'packages/cli/src/daemon/drivers/served-host.ts': {
     powers: ['Date', 'process'],
-    why: 'opens the host of a manifest, and says since when which process serves it',
+    why: 'opens the host of a manifest, and reports the process that serves it and the time of its start',
   },
   'packages/cli/src/daemon/drivers/webhook.ts': {
     powers: ['Date', 'fetch', 'node:crypto', 'setTimeout'],

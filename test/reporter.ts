@@ -63,7 +63,7 @@ export default class Counts implements Reporter {
   }
 }
 
-/** Where the time of a run goes. Files run beside one another, so these add up to more than the run takes. */
+/** Prints the files that took longest. Files run at the same time, so their times add up to more than the run takes. */
 function nameLongest(modules: readonly TestModule[]): void {
   const longest = [...modules].sort((a, b) => b.diagnostic().duration - a.diagnostic().duration).slice(0, 24);
   const seconds = (module: TestModule): string => (module.diagnostic().duration / 1000).toFixed(0);

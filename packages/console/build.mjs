@@ -1,8 +1,8 @@
 /**
  * Builds the page into `built/`: one script, one style sheet, one document. They load nothing else.
  *
- * `node build.mjs`; the set-up of the checkout runs it. Each file is replaced whole: a host that reads one meanwhile
- * gets the old one or the new one.
+ * `node build.mjs`; the set-up of the checkout runs it. A host may read the files meanwhile. So each file is replaced in
+ * one step: the host gets the old file or the new one.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

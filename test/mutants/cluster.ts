@@ -201,7 +201,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-manage-tables',
-    breaks: 'a look at a database that has no cluster makes one',
+    breaks: 'a verb that looks at a database without a cluster makes one there',
     file: 'packages/cluster/src/membership.ts',
     find: '(this.#self === undefined ? needTables : makeTables)(connection)',
     replace: 'makeTables(connection)',
@@ -209,7 +209,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-served-end',
-    breaks: 'a program goes on working for a tenant that was handed over to another machine',
+    breaks: 'a program still works for a tenant that was handed over to another machine',
     file: 'packages/cli/src/daemon/drivers/served-host.ts',
     find: 'AbortSignal.any([order.end, end])',
     replace: 'order.end',
@@ -217,7 +217,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-served-stop',
-    breaks: 'hob stop of a tenant leaves its grants to the next machine',
+    breaks: 'after hob stop of a tenant its grants still work on the next machine',
     file: 'packages/cli/src/cluster/tenants.ts',
     find: 'readStopOrder(stateDir) === undefined ? close() : stop()',
     replace: 'close()',
@@ -225,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-served-keys',
-    breaks: 'an agent of a tenant may be given the keys of its machine',
+    breaks: 'a root of a tenant may hold the keys of its machine',
     file: 'packages/cli/src/cluster/drivers/serve.ts',
     find: '[...file.files, state, sentinel, log]',
     replace: '[state, sentinel, log]',
@@ -233,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-served-states',
-    breaks: 'an agent of a tenant may be given the state of another tenant',
+    breaks: 'a root of a tenant may hold the state of another tenant',
     file: 'packages/cli/src/cluster/drivers/serve.ts',
     find: '[...file.files, state, sentinel, log]',
     replace: '[...file.files, sentinel, log]',
@@ -249,7 +249,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-served-most',
-    breaks: 'a tenant opens more sessions than the file of its machine says',
+    breaks: 'a tenant opens more sessions than the file of its machine allows',
     file: 'packages/cli/src/cluster/tenants.ts',
     find: 'more: { onCheckpoint, most: tenant.most }',
     replace: 'more: { onCheckpoint }',
@@ -257,7 +257,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-export-order',
-    breaks: 'an export has the ledgers of all tenants one after the other',
+    breaks: 'an export does not merge the ledgers by time: it has one after the other',
     file: 'packages/cluster/src/export.ts',
     find: 'each.time < first.time ? each : first',
     replace: 'first',

@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'console-link-plain',
-    breaks: 'the code of a granter may go over a network without TLS',
+    breaks: 'the code of a granter may cross a network without TLS',
     file: 'packages/console/src/link.ts',
     find: "protocol === 'ws:' && hostname === '127.0.0.1'",
     replace: "protocol === 'ws:'",

@@ -502,7 +502,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'postgres-lease-full',
-    breaks: 'on a full disk a host loses its store as soon as somebody reads, and can revoke nothing',
+    breaks: 'on a full disk a host cannot renew its lease, and can then revoke nothing',
     file: 'packages/store-postgres/src/live-store.ts',
     find: '        if (!full(error)) throw error;\n        // A host',
     replace: '        throw error;\n        // A host',

@@ -136,7 +136,7 @@ READ = Call("read", {"cap": "directory", "path": "notes.txt"})
 
 
 SOME = {"at once": ["openai_loop", "langgraph_agent"], "no json": ["openai_agents", "smolagents_agent"], "gated": ["anthropic_loop", "pydantic_ai_agent", "mcp_client"]}
-"""What depends on Hob more than on a framework is tried with some of them: each starts a Python of its own, for seconds."""
+"""Some tests depend more on Hob than on a framework. They run with a few frameworks, because each starts a Python process, which takes seconds."""
 
 
 def each(names: list[str] = EXAMPLES) -> Any:

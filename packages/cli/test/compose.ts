@@ -1,4 +1,4 @@
-/** The services of a compose file, started without a container engine: their commands, on folders of a test. */
+/** Starts the services of a compose file without a container engine: runs their commands on folders of a test. */
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -16,11 +16,11 @@ export interface Compose {
   readonly volumes: object;
 }
 
-/** A file of `packages/cli/container`. */
+/** Reads a file of `packages/cli/container`. */
 export const composeIn = (name: string): Compose =>
   parse(readFileSync(new URL(`../container/${name}`, import.meta.url), 'utf8'), { merge: true }) as Compose;
 
-/** Each volume has a name, no port is open, and each host has a state and a sentinel of its own. */
+/** Fails unless each volume has a name, no port is open, and each of two hosts has its own state and sentinel. */
 export function expectApart({ services, volumes }: Compose, names: readonly string[]): void {
   expect(Object.keys(services)).toEqual(names);
   const mounts = Object.values(services).flatMap((service) => service.volumes);

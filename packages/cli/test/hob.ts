@@ -142,7 +142,7 @@ export function hobHome(manifest: string = MANIFEST, more: Readonly<Record<strin
       for (;;) {
         const answer = await ask();
         if (wanted(answer)) return answer;
-        // Each question is a process, which takes time from what it waits for.
+        // Each question starts a process, which would slow down what the test waits for.
         await new Promise((resolve) => setTimeout(resolve, 150));
       }
     },

@@ -25,7 +25,7 @@ interface ClusterPowers extends Pick<TenantPowers, 'openStore' | 'open'> {
 }
 
 export class LiveCluster implements Cluster {
-  /** Empty if this process serves no tenant. */
+  /** Empty if this process only manages the cluster. */
   readonly name: string;
   readonly #powers: TenantPowers;
   readonly #look: ClusterPowers['look'];
@@ -101,7 +101,7 @@ export class LiveCluster implements Cluster {
     yield* exported(await this.#ledgers(await this.#member.entries()), this.#look);
   }
 
-  /** The tenants, also removed ones: the merged chain has their checkpoints. */
+  /** Returns the names of all tenants. Removed ones are known from their checkpoints in the merged chain. */
   async #ledgers(entries: readonly Entry[]): Promise<readonly string[]> {
     const { tenants } = await this.#member.look();
     return [...new Set([...tenants.map(({ name }) => name), ...entries.map(({ tenant }) => tenant)])].sort();

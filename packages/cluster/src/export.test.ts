@@ -1,4 +1,4 @@
-/** The ledgers of a cluster as one stream: merged streams of any lines, and real ledgers of two tenants. */
+/** The ledgers of a cluster as one stream: random streams that are merged, and real ledgers of two tenants. */
 import fc from 'fast-check';
 import { expect, onTestFinished, test as plain } from 'vitest';
 import { requires } from '../../../test/needs.ts';
@@ -17,28 +17,31 @@ async function all(lines: AsyncIterable<ClusterLine>): Promise<ClusterLine[]> {
   return found;
 }
 
-plain('each line of each tenant comes once, in its own order, and the times go up wherever the clocks do', async () => {
-  const times = fc.array(fc.option(fc.nat(20), { nil: undefined }), { maxLength: 12 });
-  await fc.assert(
-    fc.asyncProperty(fc.array(times, { maxLength: 4 }), async (given) => {
-      const ledgers = new Map(given.map((of, n) => [`t${n}`, of.map((t, seq) => JSON.stringify({ seq, t }))]));
-      const streams = new Map([...ledgers].map(([name, lines]) => [name, (async function* () { yield* lines; })()])); // biome-ignore format: one line
-      const found = await all(merged(streams));
-      for (const [name, lines] of ledgers)
-        expect(found.filter(({ tenant }) => tenant === name).map(({ line }) => line)).toEqual(lines);
-      expect(found).toHaveLength([...ledgers.values()].flat().length);
-      const latest = new Map<string, number>();
-      const shown = found.map(({ tenant, line }) => {
-        const { t = 0 } = JSON.parse(line) as { readonly t?: number };
-        latest.set(tenant, Math.max(latest.get(tenant) ?? 0, t));
-        return latest.get(tenant) as number;
-      });
-      expect(shown).toEqual([...shown].sort((a, b) => a - b));
-    }),
-  );
-});
+plain(
+  'each line of each tenant comes once, in the order of its ledger; tenants are merged by time, also if a clock goes back',
+  async () => {
+    const times = fc.array(fc.option(fc.nat(20), { nil: undefined }), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(times, { maxLength: 4 }), async (given) => {
+        const ledgers = new Map(given.map((of, n) => [`t${n}`, of.map((t, seq) => JSON.stringify({ seq, t }))]));
+        const streams = new Map([...ledgers].map(([name, lines]) => [name, (async function* () { yield* lines; })()])); // biome-ignore format: one line
+        const found = await all(merged(streams));
+        for (const [name, lines] of ledgers)
+          expect(found.filter(({ tenant }) => tenant === name).map(({ line }) => line)).toEqual(lines);
+        expect(found).toHaveLength([...ledgers.values()].flat().length);
+        const latest = new Map<string, number>();
+        const shown = found.map(({ tenant, line }) => {
+          const { t = 0 } = JSON.parse(line) as { readonly t?: number };
+          latest.set(tenant, Math.max(latest.get(tenant) ?? 0, t));
+          return latest.get(tenant) as number;
+        });
+        expect(shown).toEqual([...shown].sort((a, b) => a - b));
+      }),
+    );
+  },
+);
 
-plain('who stops reading ends the streams that are read', async () => {
+plain('when the reader stops, the streams of all tenants are ended', async () => {
   const ended: string[] = [];
   const endless = (name: string): AsyncIterable<string> =>
     (async function* () {
@@ -54,7 +57,7 @@ plain('who stops reading ends the streams that are read', async () => {
   expect(ended).toEqual(['a', 'b']);
 });
 
-test('the ledgers of tenants that are served, of one that was removed and of one that nobody opened are one export', async () => {
+test('an export has the ledgers of served and of removed tenants; a tenant that nobody has opened yet does not stop it', async () => {
   const { url } = await databaseOn(server.cluster);
   const one = await machine(url, 'one');
   for (const name of ['acme', 'globex']) await one.cluster.addTenant(name);

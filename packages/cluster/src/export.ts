@@ -1,8 +1,8 @@
 /**
- * The ledgers of all tenants as one stream of lines.
+ * Merges the ledgers of all tenants into one stream of lines.
  *
- * Promise: the lines of a tenant come in the order of their commits, each once. Lines of different tenants come by their
- * times, which the clocks of their machines gave.
+ * Promise: each line of a tenant comes once, in the order of the commits. Lines of different tenants are ordered by their
+ * times. These come from the clocks of the machines, which may differ.
  */
 import { type CapError, exportLedger, type Store } from '@hob/vat';
 
@@ -13,16 +13,16 @@ export interface ClusterLine {
   readonly line: string;
 }
 
-/** The lines of a tenant that are still to come. */
+/** The rest of the ledger of a tenant. `head` is the next line. */
 interface Rest {
   readonly tenant: string;
   readonly lines: AsyncIterator<string>;
   head: string;
-  /** The latest time so far, in ms since 1970. A clock that was set back does not move a line before an earlier one. */
+  /** The latest time in this ledger so far, in ms since 1970. If a clock is set back, this time does not go back. */
   time: number;
 }
 
-/** Merges ledgers, by the names of their tenants. */
+/** Merges ledgers. The keys of the map are the names of the tenants. Ends all ledgers if the reader stops. */
 export async function* merged(ledgers: ReadonlyMap<string, AsyncIterable<string>>): AsyncGenerator<ClusterLine, void> {
   const rests: Rest[] = [];
   try {
@@ -41,7 +41,7 @@ export async function* merged(ledgers: ReadonlyMap<string, AsyncIterable<string>
   }
 }
 
-/** Returns false at the end. */
+/** Reads the next line. Returns false at the end of the ledger. */
 async function advance(rest: Rest): Promise<boolean> {
   const { done, value } = await rest.lines.next();
   if (done === true) return false;
@@ -51,7 +51,7 @@ async function advance(rest: Rest): Promise<boolean> {
   return true;
 }
 
-/** Opens the stores of these tenants to look at them, and merges their ledgers. Errors: those of `look`. */
+/** Opens the stores of these tenants, also while they are served, and merges their ledgers. Errors: those of `look`. */
 export async function* exported(
   tenants: readonly string[],
   look: (tenant: string) => Promise<Store>,
@@ -60,7 +60,7 @@ export async function* exported(
   try {
     for (const tenant of tenants) {
       const store = await look(tenant).catch((error: unknown) => {
-        // Nobody has opened it yet, or its data is gone.
+        // `invalid`: there is no such store. Nobody has opened the tenant yet, or its data is gone.
         if ((error as CapError).code === 'invalid') return undefined;
         throw error;
       });

@@ -1,4 +1,4 @@
-/** A process that reaches a cluster and serves none of its tenants: what it sees, and what it may change. */
+/** A process that manages a cluster and serves none of its tenants: what it sees, and what it can change. */
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
@@ -15,7 +15,7 @@ async function managed(url: string): Promise<ManagedCluster> {
   return cluster;
 }
 
-test('who manages a cluster sees its machines and tenants, and changes the tenants; none is ever placed there', async () => {
+test('a process that manages a cluster sees its machines and changes its tenants; no tenant is ever placed at this process', async () => {
   const { url, sql } = await databaseOn(server.cluster);
   const one = await machine(url, 'one');
   const outside = await managed(url);
@@ -30,21 +30,21 @@ test('who manages a cluster sees its machines and tenants, and changes the tenan
   expect(await outside.verify()).toMatchObject({ ok: true, tenants: { acme: { ok: true } } });
   await one.cluster.close();
   await two.cluster.close();
-  // With no machine left, nobody serves: not the process that only manages either.
+  // No machine is left. The process that only manages does not serve the tenant either.
   await expect.poll(async () => (await outside.status()).tenants).toMatchObject([{ place: undefined }]);
   expect(await sql`SELECT name FROM hob_cluster.host`).toHaveLength(0);
   await outside.removeTenant('acme');
   expect((await outside.status()).tenants).toEqual([]);
 });
 
-test('a change goes on while the machines are away, and holds when one is back', async () => {
+test('a tenant that is added while no machine lives is served when a machine joins again', async () => {
   const { url } = await databaseOn(server.cluster);
   await (await machine(url, 'one')).cluster.close();
   await (await managed(url)).addTenant('acme');
   await serves(await machine(url, 'one'), 'acme');
 });
 
-test('a database without a cluster is named as that, and nothing is made in it', async () => {
+test('a database without a cluster is refused with an error that says so, and nothing is made in it', async () => {
   const { url, sql } = await databaseOn(server.cluster);
   await expect(manageCluster({ url })).rejects.toMatchObject({
     code: 'no-such-object',

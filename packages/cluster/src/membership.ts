@@ -1,6 +1,6 @@
 /**
- * This process as a host of the cluster: it writes its heartbeat, and watches the rows. Without a `self` it is no host,
- * and only watches them and changes tenants.
+ * This process as a host of the cluster: it writes its heartbeat, and watches the rows. Without a `self` this process is
+ * no host. Then it writes no heartbeat. It watches the rows, and can change tenants.
  *
  * Promise: the rows are the truth. A hint only makes this host read them at once. Without one it reads them each second.
  * A lost connection is made again. While the database is away, the rows of the last answer stay.
@@ -53,7 +53,7 @@ const taken = (): CapError =>
   );
 
 /**
- * Joins the cluster, or with no `self` only reaches it. Errors: `invalid` (the server, a newer cluster), `unavailable`
+ * Joins the cluster. Without `self`, only connects to it. Errors: `invalid` (the server, a newer cluster), `unavailable`
  * (no answer, the name is taken), `no-such-object` (without `self`: the database has no cluster).
  */
 export async function join(powers: MemberPowers, self: Self | undefined): Promise<Membership> {
@@ -92,7 +92,7 @@ class Membership {
     this.#seen = powers.now();
   }
 
-  /** Takes the name of this host, and reads the rows for the first time. */
+  /** Takes the name of this host, if it is one, and reads the rows for the first time. */
   async begin(): Promise<void> {
     this.#connection = await this.#connect();
     if (this.#self !== undefined) await this.#take(this.#connection, this.#self);
@@ -101,7 +101,7 @@ class Membership {
     this.#over = this.#rounds();
   }
 
-  /** Errors: `unavailable` (another process has the name). */
+  /** Takes the name of this host. Errors: `unavailable` (another process has the name). */
   async #take(connection: Connection, self: Self): Promise<void> {
     const until = this.#powers.now() + LIVE_MS + 1000;
     let heard: string | undefined;

@@ -1,4 +1,4 @@
-/** Joins a cluster, or reaches one to change it: checks the options, and brings the parts together. */
+/** Joins a cluster, or connects to one to manage it: checks the options, and brings the parts together. */
 import { join } from 'node:path';
 import { postgresStore } from '@hob/store-postgres';
 import { serverAt } from '@hob/store-postgres/connection';
@@ -72,7 +72,7 @@ export async function openCluster(given: ClusterOptions): Promise<Cluster> {
 }
 
 /**
- * Reaches the cluster of a database without serving its tenants: to look at it, and to change it. Errors: `invalid` (an
+ * Connects to the cluster of a database to look at it and to change it. Serves no tenant. Errors: `invalid` (an
  * option, the server's configuration, a newer cluster), `unavailable` (the server does not answer), `no-such-object` (no
  * machine has joined a cluster of this database yet).
  */

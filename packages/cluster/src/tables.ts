@@ -67,10 +67,10 @@ export async function makeTables(connection: Connection, steps: readonly Step[] 
   }
 }
 
-/** Errors: `no-such-object` (the database has no cluster), `invalid` (its tables need a newer program). */
+/** Checks that the tables are there. Errors: `no-such-object` (they are not), `invalid` (they need a newer program). */
 export async function needTables(connection: Connection): Promise<void> {
   if ((await versionOf(connection, STEPS.length)) > 0) return;
-  throw new CapError('no-such-object', 'this database has no cluster: the first machine that joins one makes it');
+  throw new CapError('no-such-object', 'this database has no cluster yet: start a machine first, which makes one');
 }
 
 /** Returns the version of the tables; 0 if there are none. */

@@ -17,7 +17,7 @@ export interface TenantParts {
   readonly onCheckpoint: (note: string) => Promise<void>;
 }
 
-/** The host of a tenant, as the cluster needs it. */
+/** The host of a tenant: the part of `Host` that the cluster uses. */
 export type TenantHost = Pick<Host, 'vats' | 'counts' | 'close'>;
 
 /** How a process joins a cluster. */
@@ -43,7 +43,7 @@ export interface ClusterOptions {
   readonly clock?: Clock;
 }
 
-/** How a process reaches a cluster whose tenants it does not serve. */
+/** How a process connects to a cluster to manage it. */
 export type ManageOptions = Pick<ClusterOptions, 'url' | 'password' | 'ca' | 'clock'>;
 
 /** Where a tenant is: in this process, or at another host of the cluster. */
@@ -80,7 +80,7 @@ export interface ClusterTenant {
 export interface ClusterStatus {
   /** Whether the database answers. If not, the rest is from the last answer. */
   readonly connected: boolean;
-  /** Whether this process is the host of its name. If not, another process has taken the name. */
+  /** Whether this process is the host of its name. If not, another process has taken the name, or this one only manages. */
   readonly member: boolean;
   readonly hosts: readonly ClusterHost[];
   readonly tenants: readonly ClusterTenant[];
@@ -112,15 +112,15 @@ export interface Cluster extends AsyncDisposable {
    */
   verify(options?: { readonly kept?: KeptEntry }): Promise<ClusterVerdict>;
   /**
-   * The ledgers of all tenants as they are now, also of removed ones, as one stream: each in its order, and together by
-   * the times of their lines. Errors: `unavailable`.
+   * Returns the ledgers of all tenants, also of removed ones, as one stream. The lines of a tenant are in the order of
+   * their commits. Lines of different tenants are in the order of their times. Errors: `unavailable`.
    */
   ledgers(): AsyncIterable<ClusterLine>;
   /** Leaves the cluster. Resolves when this process has closed all stores. */
   close(): Promise<void>;
 }
 
-/** A cluster, for a process that serves none of its tenants. `await using` closes it. */
+/** A cluster, for a process that manages it and serves none of its tenants. `await using` closes it. */
 export type ManagedCluster = Pick<
   Cluster,
   | 'addTenant'

@@ -19,7 +19,7 @@ export interface ClusterVerdict {
 interface Looking {
   /** All entries of the chain, oldest first. */
   readonly entries: readonly Entry[];
-  /** Also those that the chain alone has. */
+  /** Including removed tenants, of which only the chain still has the names. */
   readonly tenants: readonly string[];
   readonly kept: KeptEntry | undefined;
   /** Opens the store of a tenant to look at it. Errors: `invalid` (there is none). */

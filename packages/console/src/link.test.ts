@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { consoleLink } from './link.ts';
 
-test('a link leads to the page of its host: on loopback as localhost, elsewhere over TLS, and behind a front door under its name', () => {
+test('a link leads to the page of the host: as localhost on loopback, over TLS elsewhere, and with the name of the host behind a front door', () => {
   for (const [url, link] of [
     ['ws://127.0.0.1:7710', 'http://localhost:7710/console#k=c-0de'],
     ['ws://127.0.0.1:7710/acme', 'http://localhost:7710/acme/console#k=c-0de'],
@@ -12,7 +12,7 @@ test('a link leads to the page of its host: on loopback as localhost, elsewhere 
     expect(consoleLink(url, 'c-0de')).toBe(link);
 });
 
-test('no link leads a code over a network without TLS, or to a socket that no browser reaches', () => {
+test('no link is made to an address on a network without TLS, or to a Unix socket', () => {
   for (const url of [
     'ws://10.0.0.1:7710',
     'ws://alpha.example.org:7710',

@@ -28,7 +28,7 @@ const code = (promise: Promise<unknown>): Promise<string> =>
     (error: { code?: string }) => error.code ?? String(error),
   );
 
-test('a host has as many sessions as it may, whoever opens them; one that ends makes room', async () => {
+test('no session is opened beyond the limit of its host, whoever asks; a session that ends makes room', async () => {
   const one = await host({ sessions: 3 });
   const { granter } = await one.addGranter('ann');
   const first = await one.openSession({ name: 'first', granters: ['ann'] });
@@ -42,14 +42,14 @@ test('a host has as many sessions as it may, whoever opens them; one that ends m
   expect(await code(one.startSession({ name: 'third', purpose: 'p', granter: 'ann', grants: [] } as never))).toBe(
     'limit',
   );
-  // What is open goes on.
+  // Sessions that are open already still work.
   expect((await one.ensureSession({ name: 'first', granters: ['ann'] })).id).toBe(first.id);
   expect(await E(granter).sessions()).toHaveLength(3);
   await first.end();
   await expect.poll(() => code(one.openSession({ name: `after-${Math.random()}`.replace('.', '-') }))).toBe('ok');
 });
 
-test('the limit is that of the opening: with another one at the next start, or none', async () => {
+test('the limit is set at each start of the host: the next start may have another one, or none', async () => {
   const path = folder();
   const one = await openHost({ stateDir: path, most: { sessions: 1 } });
   await one.openSession({ name: 'a' });
@@ -59,11 +59,11 @@ test('the limit is that of the opening: with another one at the next start, or n
   for (const name of ['b', 'c']) await two.openSession({ name });
   await two.close();
   const three = await host({ sessions: 2 }, path);
-  // None is ended for the limit.
+  // The host has more sessions than its limit now. None of them is ended.
   expect([(await three.sessions()).length, await code(three.openSession({ name: 'd' }))]).toEqual([3, 'limit']);
 });
 
-test('a host has as many connections of sessions as it may, and its granters still enter', async () => {
+test('sessions get no more connections than the limit of their host, and granters still enter', async () => {
   const one = await host({ connections: 2 });
   const { secret } = await one.addGranter('ann');
   const { url } = await one.serve();
@@ -77,7 +77,7 @@ test('a host has as many connections of sessions as it may, and its granters sti
   for (const each of [b, ann]) each?.close();
 });
 
-test('a limit that is no count is refused when the host is opened', async () => {
+test('a limit that is not a whole number in its range is refused when the host is opened', async () => {
   for (const most of [{ sessions: 0 }, { sessions: 1.5 }, { connections: 0 }, { connections: 1e6 }, { calls: 1 }, 5])
     expect(await code(openHost({ stateDir: folder(), most: most as never })), JSON.stringify(most)).toBe('invalid');
 });

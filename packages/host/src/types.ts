@@ -308,7 +308,7 @@ export interface HostOptions {
    * returns it.
    */
   readonly suggest?: (granter: string) => Promise<SuggestedChange | undefined>;
-  /** Limits of the whole host. A process that serves several hosts keeps them from each other's share with these. */
+  /** Limits of the whole host. If a process serves several hosts, they keep one host from using the share of another. */
   readonly most?: HostMost;
   /** Decides about each call of a grant before it goes on: `@hob/firewall` makes one. */
   readonly firewall?: CallFirewall;

@@ -314,7 +314,7 @@ class LiveStore {
     try {
       const isOurs = await renews().catch(async (error: unknown) => {
         if (!full(error)) throw error;
-        // A host that loses its lease on a full disk could revoke nothing more.
+        // A host without its lease can revoke nothing. So on a full disk the lease is renewed in the reserved room.
         this.#state = 'full';
         await this.#ask(releaseReserve);
         return await renews();

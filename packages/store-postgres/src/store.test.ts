@@ -91,7 +91,7 @@ test('on a full disk what ends authority is committed in the room that is kept f
   expect(one.lines(1, 9).length).toBe(3);
 });
 
-test('on a full disk the lease is renewed in the room that is kept: who only reads goes on, and a revocation is still committed', async () => {
+test('on a full disk the lease is renewed in the reserved room: reads go on, and a revocation is still committed', async () => {
   const schema = server.nextSchema();
   const one = await engine(schema);
   const room = `SELECT to_regclass('${schema}.reserve') IS NOT NULL AS kept`;

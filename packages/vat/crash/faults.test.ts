@@ -24,7 +24,7 @@ const SQLITE = {
 };
 const POSTGRES = {
   testing: requires('postgres'),
-  // Each case takes seconds, because a host that is cut off waits for two: for the deep run alone.
+  // Only in the deep run. Each case takes seconds, because a host that is cut off waits for two.
   soft: { share: 31 },
   hard: { from: 5, share: 397 },
   mostCalls: 30,

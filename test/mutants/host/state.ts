@@ -116,7 +116,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'most-sessions',
-    breaks: 'a host of several in a process opens more sessions than it may',
+    breaks: 'a host opens one session more than its limit',
     file: 'packages/host/src/state/most.ts',
     find: 'sessions.size >= Number(most)',
     replace: 'sessions.size > Number(most)',
@@ -124,7 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'most-kept',
-    breaks: 'the limit of an earlier start holds for a host that has none',
+    breaks: 'a host that starts without a limit keeps the limit of an earlier start',
     file: 'packages/host/src/state/most.ts',
     find: 'if (sessions === undefined) facts.delete(KEY);',
     replace: 'if (sessions === undefined) void facts;',
@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'most-children',
-    breaks: 'a session opens any number of children beside the limit of its host',
+    breaks: 'child sessions are opened beyond the limit of their host',
     file: 'packages/host/src/sessions/sessions.ts',
     find: '  checkRoom(tables);\n',
     replace: '  if (parent === undefined) checkRoom(tables);\n',
@@ -140,7 +140,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'most-connections',
-    breaks: 'a host of several in a process takes more connections than it may',
+    breaks: 'a host takes more connections of sessions than its limit',
     file: 'packages/host/src/host.ts',
     find: 'new ConnectionSlots(clock, parts.most)',
     replace: 'new ConnectionSlots(clock, 256)',

@@ -1,4 +1,4 @@
-/** `hob cluster`: machines that serve the tenants of one database, as processes with homes of their own. */
+/** `hob cluster`: machines that serve the tenants of one database. Each machine is a process with a home of its own. */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterStatus } from '@hob/cluster';
@@ -21,15 +21,15 @@ const TENANTS = ['acme', 'globex'] as const;
 interface Machine<Home extends HobHome = HobHome> {
   readonly hob: Home;
   readonly file: string;
-  /** The state of a tenant on this machine. */
+  /** The folder of the state of a tenant on this machine. */
   state(tenant: string): string;
-  /** A verb of `hob cluster` with the file of this machine. */
+  /** Runs a verb of `hob cluster` with the file of this machine. */
   cluster(...words: readonly string[]): Promise<Ran>;
   status(): Promise<ClusterStatus>;
   serve(...words: readonly string[]): Promise<{ readonly host: Running; readonly url: string }>;
 }
 
-/** Machines of a new cluster. Each has a manifest for each tenant. */
+/** Makes two machines of a new cluster. Each has a manifest for each tenant. */
 async function machines<Home extends HobHome = HobHome>(
   home = (): Home => hobHome(`${MANIFEST}granters: [owner, ann]\n`) as Home,
 ): Promise<readonly [Machine<Home>, Machine<Home>]> {
@@ -109,7 +109,7 @@ test('hob cluster serves tenants from their manifests; a tenant moves with its s
     const { code, out } = await withSecret(beta.hob, ann, 'list', '--url', `${url}/acme`);
     expect([code, out], url).toEqual([0, expect.stringContaining('edit')]);
   }
-  // The page of the console comes through the other machine, too.
+  // The page of the console also comes through the machine that does not serve the tenant.
   const page = await fetch(`${one.url.replace('ws:', 'http:')}/acme/console`, { headers: { connection: 'close' } });
   expect([page.status, (await page.text()).includes('"console/console.js"')]).toEqual([200, true]);
   expect((await alpha.hob.run('list', ...state)).err).toMatch(/^hob: no host serves this state/);
@@ -146,12 +146,14 @@ test('the metrics of a machine are numbers of the cluster and of each tenant tha
     expect(text).toContain(`\n${name} ${value}\n`);
 }, 120_000);
 
-test('a tenant without a manifest on its machine, or with one that has mistakes, is named in the log once, and stops no other', async () => {
+test('if a tenant has no manifest on its machine, or one with mistakes, the log says so once, and other tenants are served', async () => {
   const [alpha] = await machines();
   const { host } = await alpha.serve();
   writeFileSync(join(alpha.hob.folder, 'config/hob.yaml'), 'version: 1\nroots: { project: 5 }\n');
   for (const tenant of ['stray', 'acme']) await alpha.cluster('add', tenant);
-  await host.shows(/tenant stray is not served: this machine has no manifest for it: name one under tenants in /);
+  await host.shows(
+    /tenant stray is not served: this machine has no manifest for it: name one under tenants in its file, and restart/,
+  );
   await host.shows(/tenant acme is not served: the manifest has mistakes/);
   writeFileSync(join(alpha.hob.folder, 'config/hob.yaml'), MANIFEST);
   await host.shows(/tenant acme is served here/);
@@ -164,7 +166,7 @@ test('a tenant without a manifest on its machine, or with one that has mistakes,
   expect([unknown.code, unknown.err]).toEqual([1, 'hob: the cluster has no tenant "stray": hob cluster status lists them\n']); // biome-ignore format: one line
 }, 120_000);
 
-test('an order to stop one tenant revokes what its sessions hold before another machine has it', async () => {
+test('hob stop of one tenant revokes what its sessions hold before another machine serves it', async () => {
   const [alpha, beta] = await machines();
   const { host } = await alpha.serve();
   await alpha.cluster('add', 'acme');
@@ -179,7 +181,7 @@ test('an order to stop one tenant revokes what its sessions hold before another 
   expect(await beta.hob.json('list', '--state', beta.state('acme'))).not.toContainEqual(expect.objectContaining({ state: 'live' })); // biome-ignore format: one line
 }, 120_000);
 
-/** The processes of a program of this home. */
+/** Returns the process ids of a program in the folder of this home. */
 const programs = ({ folder }: HobHome, name: string): readonly string[] =>
   readdirSync('/proc').filter((pid) => {
     try {
@@ -189,7 +191,7 @@ const programs = ({ folder }: HobHome, name: string): readonly string[] =>
     }
   });
 
-test('a tenant that moves leaves no program behind that worked for it', async () => {
+test('when a tenant moves, the programs that work for it on the old machine end', async () => {
   const key = newKey();
   const homes = await Promise.all(NAMES.map(() => taskHome({ peers: { ezra: { gives: ['src'], agent: 'worker' } }, keys: { ezra: key } }))); // biome-ignore format: one line
   const [alpha, beta] = await machines(() => homes.shift() as TaskHome);
@@ -214,7 +216,7 @@ test('a tenant that moves leaves no program behind that worked for it', async ()
   await asked;
 }, 120_000);
 
-test('a tenant has as many sessions as its file says, and another tenant of the machine is not touched by that', async () => {
+test('a tenant opens no more sessions than the file of its machine allows; other tenants of the machine are not limited by that', async () => {
   const [alpha] = await machines();
   const text = readFileSync(alpha.file, 'utf8');
   writeFileSync(alpha.file, text.replace('acme: hob.yaml', 'acme: { manifest: hob.yaml, sessions: 1 }'));
@@ -251,10 +253,10 @@ test('a mistake in the file of the cluster is named with its place, and a key th
   expect(await says((whole) => whole.replace('key: keys/own.key, ', ''))).toMatch(/link: cert and key go together/);
   expect(await says((whole) => whole.replace('beta: beta.pem', 'beta: none.pem'))).toMatch(/link\.peers\.beta cannot be read \(ENOENT\)/); // biome-ignore format: one line
   expect(await says((whole) => whole.replace('{ port: 0 }', '{ host: 0.0.0.0, port: 0 }'))).toMatch(/tls/);
+  chmodSync(join(alpha.hob.folder, 'config/keys/own.key'), 0o644);
+  expect(await says((whole) => whole)).toMatch(/others may read link\.key: chmod 600/);
   writeFileSync(join(alpha.hob.folder, 'config/store.yaml'), `${readFileSync(join(alpha.hob.folder, 'config/store.yaml'), 'utf8')}schema: mine\n`); // biome-ignore format: one line
   expect(await says((whole) => whole)).toMatch(/take schema out/);
-  chmodSync(join(alpha.hob.folder, 'config/keys/own.key'), 0o644);
-  expect(await says((whole) => whole)).toMatch(/schema|link\.key/);
 }, 120_000);
 
 test('no root of a tenant holds what decides about another one: keys and sentinels of the machine, states, other manifests', async () => {
@@ -281,7 +283,7 @@ test('no root of a tenant holds what decides about another one: keys and sentine
   }
 }, 120_000);
 
-test('a database without a cluster is named as that by every verb', async () => {
+test('each verb says so if the database has no cluster', async () => {
   const [alpha] = await machines();
   for (const words of [['status'], ['add', 'acme'], ['pin', 'acme'], ['verify']]) {
     const { code, err } = await alpha.cluster(...words);

@@ -1,4 +1,4 @@
-/** `container/compose-cluster.yaml`, with the files that the page on deployment shows. Its services are started here, on folders of the test. */
+/** `container/compose-cluster.yaml`, with the file that docs/deployment.md shows. The test starts the commands of its services on folders of its own. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -16,7 +16,7 @@ test('each volume has a name, no port is open, and each machine has a state and 
 });
 
 requires('postgres', 'linux')(
-  'what it starts are two machines of a cluster; when one is killed, the other serves its tenants',
+  'its services are two machines of a cluster; when one is killed, the other serves its tenants',
   async () => {
     const server = await openCluster();
     onTestFinished(() => server.remove());
@@ -24,7 +24,7 @@ requires('postgres', 'linux')(
     const [file = ''] = blocks(page, 'yaml').filter((text) => text.startsWith('name: alpha'));
     const start = (name: 'alpha' | 'beta'): { readonly home: HobHome; readonly host: Running } => {
       const home = hobHome();
-      // Its places, and ports that are free here.
+      // With folders of the test, and with ports that are free.
       const own = file.replace('name: alpha', `name: ${name}`).replaceAll('/state/', `${join(home.folder, 'state')}/`).replaceAll(/port: \d+/g, 'port: 0'); // biome-ignore format: one line
       writeFileSync(join(home.folder, 'config/cluster.yaml'), own);
       writeFileSync(join(home.folder, 'config/acme.yaml'), readFileSync(join(home.folder, 'config/hob.yaml')));

@@ -10,7 +10,7 @@ import type { Family } from '../line/open-metrics.ts';
 type Rows = readonly (readonly [name: string, value: number])[];
 type Named = Pick<Family, 'name' | 'help'> & { readonly unit?: 'seconds' };
 
-/** `counts` are those of the tenants that are open here. */
+/** `counts` has the tenants that are open here. */
 export function clusterFamilies(
   { connected, member, hosts, tenants }: ClusterStatus,
   counts: ReadonlyMap<string, HostCounts>,
@@ -23,7 +23,13 @@ export function clusterFamilies(
     family('tenant', named, [...counts].map(([name, each]) => [name, value(each)]), type); // biome-ignore format: one line
   return [
     one({ name: 'hob_cluster_connected', help: '1 if the database answers.' }, Number(connected)),
-    one({ name: 'hob_cluster_member', help: '1 if this process has its name in the cluster.' }, Number(member)),
+    one(
+      {
+        name: 'hob_cluster_member',
+        help: '1 if this process has joined the cluster, 0 if another process has taken its name.',
+      },
+      Number(member),
+    ),
     machines({ name: 'hob_machine_live', help: '1 if the machine was heard in the last 3 s.' }, (each) =>
       Number(each.live),
     ),
@@ -45,21 +51,27 @@ export function clusterFamilies(
       {
         name: 'hob_tenant_lease_remaining_seconds',
         unit: 'seconds',
-        help: 'How long the lease of the store runs unless it is renewed.',
+        help: 'How long the lease of the store still runs if it is not renewed. 0 if no machine has it.',
       },
       (each) => (each.store?.holder?.leaseMs ?? 0) / 1000,
     ),
     open({ name: 'hob_tenant_sessions', help: 'Sessions of a tenant that is open here.' }, (each) => each.sessions),
-    open({ name: 'hob_tenant_grants', help: 'Grants of these sessions.' }, (each) => each.grants),
-    open({ name: 'hob_tenant_requests_waiting', help: 'Requests that wait for an answer.' }, (each) => each.requests),
-    open({ name: 'hob_tenant_connections', help: 'Connections of sessions and granters.' }, (each) => each.connections),
+    open({ name: 'hob_tenant_grants', help: 'Grants of the sessions of the tenant.' }, (each) => each.grants),
     open(
-      { name: 'hob_tenant_turns', help: 'Turns of vats since the tenant was opened here.' },
+      { name: 'hob_tenant_requests_waiting', help: 'Requests of the tenant that wait for an answer.' },
+      (each) => each.requests,
+    ),
+    open(
+      { name: 'hob_tenant_connections', help: 'Connections of sessions and granters of the tenant.' },
+      (each) => each.connections,
+    ),
+    open(
+      { name: 'hob_tenant_turns', help: 'Turns of the tenant since it was opened here.' },
       (each) => each.turns,
       'counter',
     ),
     open(
-      { name: 'hob_tenant_commits_failed', help: 'Commits that failed. Their turns were undone.' },
+      { name: 'hob_tenant_commits_failed', help: 'Commits of the tenant that failed. Their turns were undone.' },
       (each) => each.commits.failed,
       'counter',
     ),
@@ -67,7 +79,7 @@ export function clusterFamilies(
       {
         name: 'hob_tenant_session_turn_seconds',
         unit: 'seconds',
-        help: 'Time of turns that sessions of the tenant paid for.',
+        help: 'Time of turns that was charged to sessions of the tenant.',
       },
       (each) => (each.budgets['turnMs']?.used ?? 0) / 1000,
       'counter',

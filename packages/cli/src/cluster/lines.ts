@@ -2,7 +2,7 @@
 import type { ClusterLine, ClusterStatus, ClusterVerdict } from '@hob/cluster';
 import { storeLines } from '../line/store-lines.ts';
 
-/** A table: its heads and its rows. */
+/** A table: its column heads and its rows. */
 type Table = readonly [heads: readonly string[], rows: readonly (readonly string[])[]];
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -13,7 +13,7 @@ export const machineTable = ({ hosts }: ClusterStatus): Table => [
   hosts.map(({ name, live, heardMs, address = '-' }) => [name, live ? 'lives' : 'gone', `${seconds(heardMs)} ago`, address]), // biome-ignore format: one line
 ];
 
-/** The tenants: where each should be, and who has its store. */
+/** The tenants: the machine that each is placed at, and the machine that has its store. */
 export const tenantTable = ({ tenants }: ClusterStatus): Table => [
   ['TENANT', 'PLACE', 'PINNED TO', 'STORE', 'LEASE'],
   tenants.map(({ name, place = '-', pin = '-', store }) => {
@@ -23,7 +23,7 @@ export const tenantTable = ({ tenants }: ClusterStatus): Table => [
   }),
 ];
 
-/** How far the standbys of the database server are behind. All tenants are on one server. */
+/** How far the standbys of the database server are behind. All tenants are on one server, so one store tells it. */
 export function replicationLines({ tenants }: ClusterStatus): readonly string[] {
   const store = tenants.find((each) => each.store !== undefined)?.store;
   if (store === undefined) return [];
@@ -31,12 +31,12 @@ export function replicationLines({ tenants }: ClusterStatus): readonly string[] 
   return lines.slice(lines.findIndex((line) => line.startsWith('replication:')));
 }
 
-/** Each line with the name of its tenant. The line itself stays as its ledger has it. */
+/** Adds the name of the tenant to each line. The bytes of the line itself are not changed. */
 export async function* exportLines(lines: AsyncIterable<ClusterLine>): AsyncGenerator<string, void> {
   for await (const { tenant, line } of lines) yield `{"tenant":"${tenant}","line":${line}}`;
 }
 
-/** What `verify` found, one line for each tenant. */
+/** The result of `verify` as text: a line for the merged chain, then a line for each tenant. */
 export const verdictLines = ({ why, entries, last, tenants }: ClusterVerdict): readonly string[] => [
   why === undefined
     ? `the merged chain is whole: ${entries} checkpoints${last === undefined ? '' : `, the last one is ${last.n}:${last.hash}`}`

@@ -1,7 +1,7 @@
 /**
- * The tenants of a cluster that this machine serves, each from the manifest that the machine has for it.
+ * Serves tenants of a cluster on this machine, each from the manifest that this machine has for it.
  *
- * Promise: a tenant that cannot be served stops no other, and is named in the log once. No root of a tenant holds a file
+ * Promise: a tenant that cannot be served stops no other tenant, and is named in the log once. No root of a tenant holds a file
  * that decides what another tenant or this machine may do.
  */
 import type { ClusterStatus, TenantParts } from '@hob/cluster';
@@ -31,18 +31,18 @@ interface TenantsParts {
 
 type HostCounts = Awaited<ReturnType<Host['counts']>>;
 
-/** The tenants that are open here. */
+/** Opens tenants, and keeps those that are open here. */
 export class Tenants {
   readonly #parts: TenantsParts;
   readonly #open = new Map<string, Host>();
-  /** Why a tenant was last not served. */
+  /** The last reason why a tenant could not be served. A tenant is tried again and again: the same reason is logged once. */
   readonly #said = new Map<string, string>();
 
   constructor(parts: TenantsParts) {
     this.#parts = parts;
   }
 
-  /** Opens the host of a tenant. Errors: `invalid` (it has no manifest here, or one with mistakes), those of a host. */
+  /** Opens the host of a tenant. Errors: `invalid` (no manifest for it, or one with mistakes), those of a host. */
   async open(parts: TenantParts): Promise<Pick<Host, 'vats' | 'counts' | 'close'>> {
     const { name, stateDir } = parts;
     const { write } = this.#parts;
@@ -81,7 +81,7 @@ export class Tenants {
     if (tenant === undefined)
       throw new CapError(
         'invalid',
-        'this machine has no manifest for it: name one under tenants in the file of the cluster',
+        'this machine has no manifest for it: name one under tenants in its file, and restart hob cluster serve',
       );
     const log = (line: string): void => write(`${name}: ${line}`);
     const read = readManifest(usualPlaces(tenant.manifest));
@@ -103,7 +103,7 @@ export class Tenants {
     );
   }
 
-  /** Which hosts use the store of a tenant. */
+  /** Returns which hosts use the store of a tenant. */
   async #hostsOf(name: string): Promise<StoreNow> {
     const status = await this.#parts.status();
     const store = status?.tenants.find((each) => each.name === name)?.store;

@@ -54,7 +54,7 @@ interface BoxParts {
   readonly opened: Pick<OpenedSession, 'session' | 'directories'>;
   /** The folder of all runs. */
   readonly agents: string;
-  /** The end of the host. */
+  /** Aborted when the host ends. */
   readonly end: AbortSignal;
   readonly log: (line: string) => void;
 }

@@ -1,4 +1,4 @@
-/** `container/compose.yaml`: a database, a host and a standby. What its services start is started here, on folders of the test. */
+/** `container/compose.yaml`: a database, a host and a standby. The test starts the commands of its services on folders of its own. */
 import { expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { openCluster } from '../../../../test/postgres-cluster.ts';

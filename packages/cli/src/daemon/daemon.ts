@@ -138,7 +138,7 @@ interface DaemonParts {
   readonly secrets: SecretStore;
   /** The folder of the runs of agent hosts, in the state. */
   readonly agents: string;
-  /** The end of the host. */
+  /** Aborted when the host ends. */
   readonly end: AbortSignal;
   /** Writes a line of the log. */
   readonly log: (line: string) => void;

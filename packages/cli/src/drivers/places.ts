@@ -28,7 +28,7 @@ export function secretsKeyOf(given: Given): string {
 /** The manifest that governs when none is named. */
 export const usualManifest = (): string => join(home('XDG_CONFIG_HOME', '.config'), 'hob', 'hob.yaml');
 
-/** The file of this machine of a cluster when none is named. */
+/** The file of the machine for `hob cluster`, when none is named. */
 export const usualCluster = (): string => join(home('XDG_CONFIG_HOME', '.config'), 'hob', 'cluster.yaml');
 
 /** Where manifests are looked for. `manifest` is the one that a person named. */

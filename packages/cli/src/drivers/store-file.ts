@@ -43,7 +43,7 @@ export interface NamedStore {
 
 const KEYS = ['url', 'password', 'ca', 'schema', 'lease'] as const;
 type Named = Partial<Record<(typeof KEYS)[number], string>>;
-/** `ca` is the path of the file. */
+/** The fields of the file. `ca` is the whole path of the certificate. */
 type Place = { readonly [Key in keyof Named]: string | undefined };
 
 /** The store that `--store` names. Undefined without that option. Errors: `Mistake` (the file). */
@@ -58,15 +58,15 @@ export function storeOf(given: Given): NamedStore | undefined {
   };
 }
 
-/** A database of a cluster, whose stores have schemas of their own. */
+/** The database of a cluster. Each tenant has a schema of its own in it. */
 interface ClusterDatabase {
-  /** As those of `NamedStore`. */
+  /** See `NamedStore`. */
   readonly files: readonly string[];
   readonly at: { readonly url: string; readonly password?: string; readonly ca?: string };
   readonly leaseMs: number | undefined;
 }
 
-/** Reads the same file for a cluster. Errors: `Mistake`. */
+/** Reads a file of the form of `--store` for a cluster. Errors: `Mistake`. */
 export function clusterDatabase(file: string): ClusterDatabase {
   const { files, place } = placeIn(file);
   const { url = '', password, ca, schema, lease } = place;

@@ -24,7 +24,7 @@ export const STORE: VerbOption = {
   flags: '--store <file>',
   about: 'the state is in a PostgreSQL database, which this private file names (url, password, ca, schema, lease)',
 };
-/** Which machine of a cluster. */
+/** Names the file of a machine, for the verbs of `hob cluster`. */
 export const CLUSTER: VerbOption = {
   flags: '--cluster <file>',
   about: 'the file of this machine of a cluster (default: hob/cluster.yaml in $XDG_CONFIG_HOME, or in ~/.config)',

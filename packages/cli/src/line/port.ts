@@ -1,8 +1,8 @@
-/** Options that take a port. */
+/** Reads an option that takes a port. */
 import { Mistake } from './mistake.ts';
 import { type Given, textOf } from './verb.ts';
 
-/** Undefined if the option is not given. Errors: `Mistake`. */
+/** Returns undefined if the option is not given. Errors: `Mistake`. */
 export function portOf(given: Given, name: string): number | undefined {
   const text = textOf(given, name);
   if (text === undefined) return undefined;

@@ -7,7 +7,7 @@ import { SCHEMA } from '../tables.ts';
 
 export interface Given {
   readonly server: Server;
-  /** Undefined if this process only looks. */
+  /** Undefined if this process only manages the cluster. */
   readonly self: Self | undefined;
 }
 

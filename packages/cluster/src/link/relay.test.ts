@@ -117,7 +117,7 @@ test('a tenant that is flooded with strangers keeps nobody of another one out', 
   const { bell } = await bellOf(at, 'acme');
   const strangers = Array.from({ length: 300 }, () => new WebSocket(`${at.front.url}/globex`, ['hob.1'], { headers: { authorization: 'Bearer no' } })); // biome-ignore format: one line
   const gone = strangers.map((each) => new Promise<void>((done) => each.on('error', () => {}).once('close', () => done()))); // biome-ignore format: one line
-  // A busy machine may answer 503, and clients try again.
+  // A busy machine may answer 503. Clients then try again.
   const enters = async (name: string): Promise<Far<Bell>> => {
     for (;;) {
       const entered = await bellOf(at, name).catch((error: unknown) => error);

@@ -51,7 +51,7 @@ export class ConnectionSlots {
   readonly #waiting = new Map<Meter, Set<() => void>>();
   #taken = 0;
 
-  /** `most`: slots of all sessions together. It is far below the descriptors that a process may have. */
+  /** `most`: how many slots all sessions of the host have together. */
   constructor(clock: Clock, most: number) {
     [this.#clock, this.#most] = [clock, most];
   }

@@ -1,8 +1,8 @@
 /**
- * The limits of a whole host, for a process that serves several.
+ * The limits of a whole host, for a process that serves several hosts.
  *
- * Promise: a session that would be one too many is not opened, whoever opens it: the program, a start, or a session that
- * spawns a child.
+ * Promise: at the limit no session is opened, whoever asks for it: the program of the host, a start of an agent, or a
+ * session that spawns a child. Sessions that are open are not ended.
  */
 import { CapError } from '@hob/vat';
 import { type OptionNames, takeOptions } from '@hob/vat/forwarder';
@@ -10,9 +10,9 @@ import type { HostTables } from './records.ts';
 
 /** How many sessions and connections a host has at most. */
 export interface HostMost {
-  /** Open sessions, with child sessions. By default there is no limit. */
+  /** Open sessions, child sessions included. By default there is no limit. */
   readonly sessions?: number;
-  /** Connections of sessions at once. 256 by default. Granters have places of their own. */
+  /** Connections that all sessions have at once: 256 by default, 10,000 at most. Granters have places of their own. */
   readonly connections?: number;
 }
 
@@ -20,7 +20,7 @@ const names: OptionNames<HostMost> = { sessions: true, connections: true };
 const USUAL_CONNECTIONS = 256;
 const MOST_CONNECTIONS = 10_000;
 
-/** Errors: `invalid`. */
+/** Checks the option `most`. Errors: `invalid`. */
 export function takeMost(given: HostMost | undefined): {
   readonly sessions: number | undefined;
   readonly connections: number;
@@ -36,13 +36,13 @@ export function takeMost(given: HostMost | undefined): {
 
 const KEY = 'most sessions';
 
-/** In a turn, when the host starts. */
+/** Stores the limit of this start. Called in a turn. A host that starts without a limit has none. */
 export function keepMost({ facts }: HostTables, sessions: number | undefined): void {
   if (sessions === undefined) facts.delete(KEY);
   else facts.set(KEY, String(sessions));
 }
 
-/** In a turn, before a session is opened. Errors: `limit`. */
+/** Called in a turn, before a session is opened. Errors: `limit`. */
 export function checkRoom({ facts, sessions }: HostTables): void {
   const most = facts.get(KEY);
   if (most !== undefined && sessions.size >= Number(most))

@@ -6,11 +6,13 @@
  *   state: state                           # a folder of this machine; each tenant gets a folder in it
  *   door: { host: 0.0.0.0, port: 7710, cert: door.pem, key: door.key, names: [alpha.example.org] }
  *   link: { host: 10.0.0.1, port: 7711, cert: alpha.pem, key: alpha.key, peers: { beta: beta.pem } }
- *   tenants:                               # their manifests, and their limits
+ *   tenants:                               # the manifest of each tenant, and its limits
  *     acme: acme.yaml
  *     globex: { manifest: globex.yaml, sessions: 100, connections: 50 }
  *
- * Promise: a key that other users may read is refused, and no key is printed.
+ * The file is read once, when the process starts.
+ *
+ * Promise: a key that other users may read is refused, and no error has the text of a key.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -40,7 +42,7 @@ const schema = z.strictObject({
   link: z.strictObject({
     host: z.string().default('127.0.0.1'),
     port,
-    /** Where the other machines reach it, if not at `host` and `port`. */
+    /** Host and port at which the other machines reach the link. Default: `host` and `port`. */
     address: z.string().optional(),
     ...pair,
     peers: z.record(z.string(), path).default({}),
@@ -48,7 +50,7 @@ const schema = z.strictObject({
   tenants: z.record(z.string(), z.union([path, tenant])).default({}),
 });
 
-/** One machine of a cluster. */
+/** The file of one machine, with the files that it names. */
 export interface ClusterFile {
   readonly file: string;
   readonly name: string;
@@ -62,16 +64,16 @@ export interface ClusterFile {
     readonly cert?: string;
     readonly peers: Readonly<Record<string, string>>;
   };
-  /** The manifests of the tenants, and their limits, by their names. */
+  /** The path of the manifest of each tenant, and its limits, by the name of the tenant. */
   readonly tenants: Readonly<Record<string, { readonly manifest: string; readonly most: HostMost }>>;
-  /** The files that no root of a manifest may hold: who can write them chooses what this machine trusts. */
+  /** No root of a manifest may hold these files. Whoever can write them decides what this machine trusts. */
   readonly files: readonly string[];
 }
 
-/** The file that `--cluster` names, or the usual one. Errors: `Mistake`. */
+/** Returns the path that `--cluster` names, or the usual one. */
 export const clusterFileOf = (given: Given): string => resolve(textOf(given, 'cluster') ?? usualCluster());
 
-/** Errors: `Mistake`. */
+/** Reads the file of a machine, and the keys and certificates that it names. Errors: `Mistake`. */
 export function readCluster(file: string): ClusterFile {
   const { name, store, state, door, link, tenants } = checked(textIn(file, 'the file of the cluster'));
   const at = (named: string): string => resolve(dirname(file), fromHome(named));
@@ -119,7 +121,7 @@ export function readCluster(file: string): ClusterFile {
   };
 }
 
-/** An address of the internet, version 6, stands in brackets. */
+/** An IPv6 address stands in brackets. */
 const addressOf = ({ host, port }: { readonly host: string; readonly port: number }): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
@@ -136,7 +138,7 @@ function checked(text: string): z.infer<typeof schema> {
   const wrong = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]] : (issue?.path ?? []);
   const why = issue?.code === 'unrecognized_keys' ? 'there is no such part' : `${issue?.message}`;
   throw new Mistake(
-    `the file of the cluster: ${wrong.join('.') || 'all of it'}: ${why}; the README of @hob/cli shows a whole one`,
+    `the file of the cluster: ${wrong.join('.') || 'all of it'}: ${why}; the README of @hob/cli shows an example`,
   );
 }
 
@@ -145,7 +147,7 @@ function textIn(file: string, what: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new Mistake(
-      `${what} cannot be read (${(error as NodeJS.ErrnoException).code}): name it with a path from the folder of the file of the cluster`,
+      `${what} cannot be read (${(error as NodeJS.ErrnoException).code}): check the path. paths in the file of the cluster begin at its folder`,
     );
   }
 }

@@ -1,8 +1,8 @@
 /**
- * `hob cluster serve`: this machine of a cluster.
+ * `hob cluster serve`: runs one machine of a cluster.
  *
- * Promise: it serves the tenants that are placed here, and leads connections for all others to their machines. When the
- * process is asked to end, it hands its tenants over, also those that it has just opened.
+ * Promise: it serves the tenants that are placed here. It relays connections for other tenants to the machines that serve
+ * them. On SIGINT, SIGTERM and SIGHUP the process hands its tenants over before it ends, also those that it has just opened.
  */
 import { type Cluster, openCluster, openLink, routesOf } from '@hob/cluster';
 import { openFrontDoor, sentinelHome } from '@hob/host';
@@ -27,11 +27,11 @@ interface ClusterChoice {
   readonly say: (line: string) => void;
 }
 
-/** This machine, as it serves. */
+/** A machine that serves. */
 interface ClusterServing {
   readonly pid: number;
   readonly name: string;
-  /** The address of the front door. A tenant has this address and its name. */
+  /** The address of the front door. The address of a tenant is `url/TENANT`. */
   readonly url: string;
   /** The address at which the other machines reach this one. */
   readonly link: string;

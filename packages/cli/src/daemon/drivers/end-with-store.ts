@@ -20,6 +20,6 @@ export function endWithStore(host: Host, log: (line: string) => void): void {
       void host.close().then(end, end);
     });
   });
-  // A host that was asked to end closes its store itself.
+  // After these signals the host closes its store itself. That is no loss.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
 }

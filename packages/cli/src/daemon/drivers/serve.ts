@@ -1,5 +1,5 @@
 /**
- * `hob serve`: a host with the sessions of its manifests, for as long as its process lives.
+ * `hob serve`: a process that serves one host with the sessions of its manifests.
  *
  * Promise: it ends on SIGINT, SIGTERM and SIGHUP. Files that a killed host left never hold up the next one.
  */
@@ -43,7 +43,7 @@ interface ServeChoice {
   readonly secretsKey: string;
 }
 
-/** Takes the folder of a state for this process. Errors: `Mistake` (another process serves it). */
+/** Makes the folder of a state, or checks it. Errors: `Mistake` (another process serves it), those of `openStateDir`. */
 export function takeState(state: string): void {
   openStateDir(state);
   leaveMemoryOutOfCores();

@@ -1,9 +1,9 @@
 /**
- * A host with the sessions of its manifests, at an address that its caller chooses.
+ * Opens a host with the sessions of its manifests. The caller chooses its store and its address.
  *
  * Promise: it serves only if the whole manifest can be started. Its granter is reached on a socket in a folder of mode
- * 0700, and no secret of the granter is made known. `close` ends everything that works for the host: programs, chats,
- * judges, looks at files.
+ * 0700, and no secret of the granter is shown. `close` ends everything that works for the host: programs, chats, judges,
+ * and timers that look at files.
  */
 import { consoleLink, consolePages } from '@hob/console';
 import type { JudgeRunner } from '@hob/firewall';
@@ -44,23 +44,27 @@ import { lookAgainAndAgain, sha256 } from './wishes.ts';
 /** How long a session is kept after it lost its last connection. */
 const GRACE_MS = 3_600_000;
 
-/** What a host serves, and with what. */
+/** The manifest to serve, and what the host needs for it. */
 interface ServedChoice {
   readonly read: ReadManifest;
   readonly state: string;
-  /** Files that no root of the manifest may hold, besides the state, the manifests and the code. An agent may write what a root holds. */
+  /**
+   * Further files that no root of the manifest may hold. The state, the manifests, the keys and the code are always
+   * checked. An agent may be able to write everything in a root.
+   */
   readonly files: readonly string[];
   readonly tell: TellChoice;
-  /** The place of the key of the secrets. */
+  /** The path of the key of the secrets, or `fd:N`. */
   readonly secretsKey: string;
   /** The port for a program that collects metrics. Undefined: there is none. */
   readonly metrics?: number | undefined;
-  /** Opens the store. Its errors end the start. */
+  /** Opens the store. If it rejects, the host is not opened. */
   readonly open: (note: (line: string) => void) => Promise<ServedStore>;
   /** Further options of the host. */
   readonly more?: Pick<HostOptions, 'onCheckpoint' | 'most'>;
   /** Called when the host is open, before it has an address. */
   readonly opened?: (host: Host) => void;
+  /** Gives the host an address. */
   readonly listen: (host: Host, faces: HttpFaces, pages: HttpPages) => Promise<{ readonly url: string }>;
   /** Writes a line for the person who starts it. */
   readonly say: (line: string) => void;
@@ -73,14 +77,17 @@ export interface ServedHost {
   readonly host: Host;
   readonly status: DaemonStatus;
   close(): Promise<void>;
-  /** Ends everything and closes, as `hob stop` has ordered. */
+  /** Revokes every grant, and closes. `hob stop` has ordered it. */
   stop(): Promise<void>;
 }
 
 /** An error with its stack, for the log of the machine. */
 const inFull = (error: unknown): string => (error instanceof Error && error.stack) || String(error);
 
-/** Checks what can be checked before anything is opened. Returns the real folders of the roots. Errors: `Mistake`, `unavailable`. */
+/**
+ * Checks the roots and the sandbox, before anything is opened. Returns the real folders of the roots. Errors: `Mistake`,
+ * `unavailable`.
+ */
 export async function checkServed({
   read,
   state,
@@ -140,7 +147,10 @@ export async function openServedHost(choice: ServedChoice, roots: RealRoots): Pr
   }
 }
 
-/** What the host asks for, and what is there only after it was opened. */
+/**
+ * Parts that need the open host. `begin` sets them. Until then nothing is blanked, suggested or
+ * judged.
+ */
 interface Later {
   blank: (text: string) => string;
   suggest: HostOptions['suggest'];
@@ -153,7 +163,7 @@ interface OpenHost {
   readonly gate: RunsGate;
   readonly firewall: ReturnType<typeof servedFirewall>;
   readonly later: Later;
-  /** The end of the host. */
+  /** Aborted when the host ends. */
   readonly end: AbortSignal;
   readonly note: (line: string) => void;
 }
@@ -206,7 +216,7 @@ async function begin(
   return status;
 }
 
-/** The programs of runs end with the host. */
+/** Runs a task until it is over or the host ends. In a cluster the process outlives its hosts. */
 const untilEnd =
   (end: AbortSignal): RunTask =>
   (order) =>

@@ -7,7 +7,7 @@ const LOOK_MS = 1000;
 /** SHA-256 as hexadecimal digits, as `sha256sum` prints it. */
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Calls `look` until the process ends, or `end` is aborted, one call after the other. */
+/** Calls `look` again and again, one call at a time, until `end` is aborted or the process ends. */
 export function lookAgainAndAgain(look: () => Promise<void>, end: AbortSignal): void {
   const next = (): void => {
     if (end.aborted) return;

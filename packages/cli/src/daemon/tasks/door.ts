@@ -25,7 +25,7 @@ export interface DoorParts {
   /** Told the message that a session works on, and that it is over. */
   readonly received: (session: string, text: string | undefined) => void;
   readonly runTask: RunTask;
-  /** The end of the host. */
+  /** Aborted when the host ends. */
   readonly end: AbortSignal;
   readonly log: (line: string) => void;
 }

@@ -1,4 +1,4 @@
-/** `hob cluster serve`: one machine of a cluster. */
+/** `hob cluster serve`: runs one machine of a cluster. */
 import { CLUSTER, TELLING } from '../../line/options.ts';
 import { portOf } from '../../line/port.ts';
 import { isGiven, textOf, type Verb } from '../../line/verb.ts';
@@ -6,7 +6,7 @@ import { isGiven, textOf, type Verb } from '../../line/verb.ts';
 /** `hob cluster serve` */
 export const clusterServe: Verb = {
   name: 'cluster serve',
-  about: 'joins the cluster of a PostgreSQL database, and serves the manifests of the tenants that are placed here',
+  about: 'joins the cluster of a PostgreSQL database, and serves the tenants that are placed here from their manifests',
   options: [
     CLUSTER,
     {
@@ -22,7 +22,7 @@ export const clusterServe: Verb = {
   examples: ['hob cluster serve', 'hob cluster serve --cluster /etc/hob/alpha.yaml --metrics 9464'],
   json: '{ pid: number, name: string, url: string, link: string }',
   codes: {
-    0: 'it was ended by Ctrl-C, SIGTERM or SIGHUP, and has handed its tenants over',
+    0: 'Ctrl-C, SIGTERM or SIGHUP ended it, and it has handed its tenants over',
     1: 'it did not start: the file has mistakes, the database does not answer, or another process has the name',
   },
   hardened: true,

@@ -1,4 +1,4 @@
-/** `hob cluster status`: the machines, the tenants, and who has the lease of each. */
+/** `hob cluster status`: shows the machines, the tenants, and which machine has the lease of each tenant. */
 import { CLUSTER } from '../../line/options.ts';
 import { STORE_JSON } from '../../line/shapes.ts';
 import type { Verb } from '../../line/verb.ts';
@@ -6,8 +6,7 @@ import type { Verb } from '../../line/verb.ts';
 /** `hob cluster status` */
 export const clusterStatus: Verb = {
   name: 'cluster status',
-  about:
-    'says which machines live, where each tenant is, who has the lease of its store, and how far standbys are behind',
+  about: 'says which machines live, where each tenant is, which machine has its lease, and how far standbys are behind',
   options: [CLUSTER],
   examples: ['hob cluster status', 'hob cluster status --json'],
   json:

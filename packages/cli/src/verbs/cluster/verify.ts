@@ -1,4 +1,4 @@
-/** `hob cluster verify`: whether nobody changed a ledger, or put one back. */
+/** `hob cluster verify`: checks that nobody changed a ledger or put one back. */
 import { Mistake } from '../../line/mistake.ts';
 import { CLUSTER } from '../../line/options.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
@@ -35,6 +35,7 @@ export const clusterVerify: Verb = {
 function keptOf(text: string | undefined): { readonly n: number; readonly hash: string } | undefined {
   if (text === undefined) return undefined;
   const [, n = '', hash = ''] = /^(\d{1,15}):(\S{8,200})$/.exec(text) ?? [];
-  if (n === '') throw new Mistake('--kept takes what an earlier hob cluster verify printed: 12:TJgVk3lqS9…', 2);
+  if (n === '')
+    throw new Mistake('--kept takes the checkpoint that an earlier hob cluster verify printed: 12:TJgVk3lqS9…', 2);
   return { n: Number(n), hash };
 }

@@ -3,7 +3,8 @@ import type { Duplex as Stream } from 'node:stream';
 
 /**
  * Connections to other machines at once. Strangers have at most 512 of them (`unauthenticated-sockets.ts`), and the
- * sessions of one host at most 256, unless it is opened with more (`state/most.ts`), so one host that is flooded keeps no other out.
+ * sessions of one host have at most 256 by default. So a host that is flooded keeps no other host out. This does not hold
+ * if a host is opened with a limit of about 1,500 connections or more (`state/most.ts`).
  */
 const maxRelays = 2048;
 
