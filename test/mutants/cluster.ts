@@ -216,6 +216,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: served,
   },
   {
+    name: 'cluster-served-servers',
+    breaks: 'servers of tools and scratch folders of a tenant stay on the machine that it left',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: 'await later.sessions?.close();',
+    replace: '',
+    tests: served,
+  },
+  {
     name: 'cluster-served-stop',
     breaks: 'after hob stop of a tenant its grants still work on the next machine',
     file: 'packages/cli/src/cluster/tenants.ts',

@@ -1,5 +1,5 @@
 /** `hob cluster`: machines that serve the tenants of one database. Each machine is a process with a home of its own. */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterStatus } from '@hob/cluster';
 import { expect } from 'vitest';
@@ -14,6 +14,8 @@ import { newKey, type TaskHome, taskHome } from '../../test/task-peers.ts';
 import { clusterStatus } from '../verbs/cluster/status.ts';
 
 const test = requires('postgres', 'linux');
+const programsTest = requires('postgres', 'linux', 'cc', 'userns');
+const SCRIPTED = new URL('../../../mcp/test/servers/scripted.mjs', import.meta.url).pathname;
 const server = serverOfFile(test);
 const NAMES = ['alpha', 'beta'] as const;
 const TENANTS = ['acme', 'globex'] as const;
@@ -215,6 +217,53 @@ test('when a tenant moves, the programs that work for it on the old machine end'
   expect(one.host.child.exitCode).toBe(null);
   await asked;
 }, 120_000);
+
+/** A server of tools in the manifest of a machine. Its process has the name of its home as an argument. */
+function withTools({ hob: { folder } }: Machine, more = ''): void {
+  const at = (name: string): string => join(folder, 'config', name);
+  for (const name of ['tools', 'data']) mkdirSync(at(name), { recursive: true });
+  copyFileSync(SCRIPTED, at('tools/scripted.mjs'));
+  const command = JSON.stringify([process.execPath, '/tools/scripted.mjs', join(folder, 'tools')]);
+  writeFileSync(at('hob.yaml'), `version: 1
+roots: { tools: tools, data: data, project: project, own: { temp: true } }
+servers: { scripted: { command: ${command}, roots: [tools], writes: [data] } }
+session:
+  mode: autonomous
+  caps:
+    src: { fs: project/src, can: [read] }
+    edit: { fs: own, can: [read, write] }
+    say: { mcp: scripted, tools: [echo] }
+${more}`); // biome-ignore format: one text
+}
+
+programsTest(
+  'a tenant that moves, or that cannot be opened whole, leaves no server of tools and no scratch folder behind',
+  async () => {
+    const [alpha, beta] = await machines();
+    withTools(alpha);
+    const one = await alpha.serve();
+    const two = await beta.serve();
+    await alpha.cluster('add', 'acme');
+    await alpha.cluster('pin', 'acme', 'alpha');
+    await one.host.shows(/tenant acme is served here/);
+    expect(programs(alpha.hob, 'tools').length).toBeGreaterThan(0);
+    const scratch = (): readonly string[] => readdirSync(join(alpha.hob.folder, 'tmp')).filter((name) => name.startsWith('hob-scratch-')); // biome-ignore format: one line
+    const agent = alpha.hob.start('start', '--state', alpha.state('acme'), '--', ...agentIn(alpha.hob.folder));
+    await agent.shows(/wrote first|failed|reads one/);
+    expect(scratch()).toHaveLength(1);
+    await alpha.cluster('pin', 'acme', 'beta');
+    await two.host.shows(/tenant acme is served here/);
+    await expect.poll(() => [programs(alpha.hob, 'tools'), scratch()]).toEqual([[], []]);
+    expect(one.host.child.exitCode).toBe(null);
+
+    withTools(alpha, '    gone: { fs: project/none, can: [read] }\n');
+    await alpha.cluster('pin', 'acme', 'alpha');
+    await one.host.shows(/tenant acme is not served: .*no such folder/);
+    // It is opened again and again meanwhile.
+    await expect.poll(() => programs(alpha.hob, 'tools'), { timeout: 10_000 }).toEqual([]);
+  },
+  120_000,
+);
 
 test('a tenant opens no more sessions than the file of its machine allows; other tenants of the machine are not limited by that', async () => {
   const [alpha] = await machines();

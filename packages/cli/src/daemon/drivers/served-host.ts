@@ -2,8 +2,8 @@
  * Opens a host with the sessions of its manifests. The caller chooses its store and its address.
  *
  * Promise: it serves only if the whole manifest can be started. Its granter is reached on a socket in a folder of mode
- * 0700, and no secret of the granter is shown. `close` ends everything that works for the host: programs, chats, judges,
- * and timers that look at files.
+ * 0700, and no secret of the granter is shown. `close` ends everything that works for the host: programs, servers
+ * of tools, chats, judges, and timers that look at files.
  */
 import { consoleLink, consolePages } from '@hob/console';
 import type { JudgeRunner } from '@hob/firewall';
@@ -107,7 +107,7 @@ export async function checkServed({
 export async function openServedHost(choice: ServedChoice, roots: RealRoots): Promise<ServedHost> {
   const { read, state, tell, say, log } = choice;
   const note = (line: string): void => log(line.replace(/^hob: /, ''));
-  const later: Later = { blank: (text) => text, suggest: undefined, judge: undefined };
+  const later: Later = { blank: (text) => text, suggest: undefined, judge: undefined, sessions: undefined };
   const told = openTelling(tell, note);
   const over = new AbortController();
   over.signal.addEventListener('abort', () => {
@@ -120,7 +120,11 @@ export async function openServedHost(choice: ServedChoice, roots: RealRoots): Pr
   let host: Host | undefined;
   const ending = (how: 'close' | 'stop') => async (): Promise<void> => {
     over.abort(new CapError('unavailable', 'the host has ended'));
-    await host?.[how]();
+    try {
+      await host?.[how]();
+    } finally {
+      await later.sessions?.close();
+    }
   };
   const [close, stop] = [ending('close'), ending('stop')];
   try {
@@ -155,6 +159,8 @@ interface Later {
   blank: (text: string) => string;
   suggest: HostOptions['suggest'];
   judge: JudgeRunner | undefined;
+  /** Closed with the host, also if its opening failed: their directories, scratch folders and servers of tools. */
+  sessions: PlanSessions | undefined;
 }
 
 interface OpenHost {
@@ -184,7 +190,7 @@ async function begin(
   later.blank = blank;
   const runTask = untilEnd(end);
   const parts = { plan, roots, machine: { ...machine, secret: secrets.value, blank }, offered };
-  const { sessions, schedules } = await prepared(host, parts, { gate, runTask, say, log });
+  const { sessions, schedules } = await prepared(host, parts, { gate, runTask, later, say, log });
   // Done before the host has an address. A verb that finds an address and no folder would ask for a secret.
   openPrivateFolder(folder);
   later.judge = servedJudge(plan, { granter, secret: secrets.value, log });
@@ -234,6 +240,7 @@ type Prepared = Omit<ConstructorParameters<typeof PlanSessions>[1], 'schedules'>
 interface Told {
   readonly gate: RunsGate;
   readonly runTask: RunTask;
+  readonly later: Later;
   readonly say: (line: string) => void;
   readonly log: (line: string) => void;
 }
@@ -242,11 +249,12 @@ interface Told {
 async function prepared(
   host: Host,
   parts: Prepared,
-  { gate, runTask, say, log }: Told,
+  { gate, runTask, later, say, log }: Told,
 ): Promise<{ readonly sessions: PlanSessions; readonly schedules: Schedules }> {
   const schedules = await Schedules.open({ ...parts, host, gate, runTask, log });
   await endLeft(host, await schedules.held());
   const sessions = new PlanSessions(host, { ...parts, schedules });
+  later.sessions = sessions;
   await sessions.prepare();
   await schedules.endLeft(sessions);
   for (const line of sessions.notes) say(line);
