@@ -224,6 +224,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: served,
   },
   {
+    name: 'cluster-served-faces',
+    breaks: 'over MCP a session of a tenant reaches the session of another tenant with the same id',
+    file: 'packages/cli/src/daemon/mcp-face.ts',
+    find: 'export function mcpFace(): HttpFace {\n  let made: Promise<HttpFace> | undefined;',
+    replace: 'let made: Promise<HttpFace> | undefined;\nexport function mcpFace(): HttpFace {',
+    tests: ['packages/cli/src/daemon/mcp-face.test.ts'],
+  },
+  {
     name: 'cluster-served-stop',
     breaks: 'after hob stop of a tenant its grants still work on the next machine',
     file: 'packages/cli/src/cluster/tenants.ts',

@@ -53,7 +53,7 @@ import { endUnlessLasting, openGrace } from './sessions/grace.ts';
 import { endedCallers, openRemover } from './sessions/removal.ts';
 import { openSession, sessionToContinue } from './sessions/sessions.ts';
 import { sessionOf } from './state/groups.ts';
-import { type HostState, storeTagOf, tablesOf } from './state/host-state.ts';
+import { driverTagOf, type HostState, tablesOf } from './state/host-state.ts';
 import { type KeptTexts, keptAfter } from './state/kept.ts';
 import { endLook } from './state/lapsing.ts';
 import { keepNameKey, localName } from './state/local-name.ts';
@@ -130,19 +130,19 @@ export class LiveHost implements Host {
 
   /** Gives the actors of the host their driver, and starts a grace time for each session entered before. */
   async start({ onRequest, suggest, most }: Pick<HostOptions, 'onRequest' | 'suggest' | 'most'>): Promise<void> {
-    const [chance, nameKey] = [base32(this.#random(5)).slice(0, 4), base32(this.#random(20))];
-    const storeTag = await this.#turn((tables) => {
+    const [chance, nameKey, drivers] = [base32(this.#random(5)).slice(0, 4), base32(this.#random(20)), base32(this.#random(16))]; // biome-ignore format: one line
+    const driverTag = await this.#turn((tables) => {
       if (!tables.facts.has('era')) {
-        tables.facts.set('era', chance);
-        tables.facts.set('starts', 'noted');
+        for (const [fact, text] of Object.entries({ era: chance, starts: 'noted', drivers }))
+          tables.facts.set(fact, text);
       }
       keepNameKey(tables, nameKey);
       keepMost(tables, most?.sessions);
-      return storeTagOf(tables);
+      return driverTagOf(tables);
     });
-    this.#offers = new Offers((body) => this.#turn(body), storeTag);
+    this.#offers = new Offers((body) => this.#turn(body), driverTag);
     const powers = hostPowers({
-      ...{ storeTag, random: this.#random, store: this.#store },
+      ...{ driverTag, random: this.#random, store: this.#store },
       passkeys: this.#passkeys,
       waiters: this.#waiters,
       ledger: this.#granterLedger,

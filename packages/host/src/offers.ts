@@ -22,16 +22,16 @@ type InTurn = <R>(body: (tables: HostTables) => R) => Promise<unknown>;
 
 export class Offers {
   readonly #turn: InTurn;
-  readonly #storeTag: string;
+  readonly #driverTag: string;
   /** The names that this process has offered, and whether an object of a peer has that name. */
   readonly #names = new Map<string, boolean>();
   /** Opened with the first program. */
   #guests: Promise<Guests> | undefined;
   #closing = false;
 
-  constructor(turn: InTurn, storeTag: string) {
+  constructor(turn: InTurn, driverTag: string) {
     this.#turn = turn;
-    this.#storeTag = storeTag;
+    this.#driverTag = driverTag;
   }
 
   async offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
@@ -49,7 +49,7 @@ export class Offers {
     if (fromPeer && this.#names.get(name) === false)
       throw new CapError('invalid', 'the host itself offers something of that name: choose another name');
     await checkCallable(cap);
-    const lasting = `hob-offer:${this.#storeTag}:${name}`;
+    const lasting = `hob-offer:${this.#driverTag}:${name}`;
     const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
     const inStore = (await this.#turn(() => lastingName(given) !== undefined)) as boolean;
     const reference = inStore ? given : named(lasting, given);

@@ -12,7 +12,7 @@ import type { RequestWaiters } from './state/waiters.ts';
 import type { PasskeyChecks } from './webauthn/drivers/checks.ts';
 
 interface PowersOfProcess {
-  readonly storeTag: string;
+  readonly driverTag: string;
   readonly random: (bytes: number) => Uint8Array;
   readonly store: Store;
   readonly waiters: RequestWaiters;
@@ -27,7 +27,7 @@ interface PowersOfProcess {
 }
 
 export function hostPowers(of: PowersOfProcess): object {
-  const { storeTag, random, store, waiters, ledger, changes, filed, suggested, pageCode, passkeys, disconnect, disconnectEnded } = of; // biome-ignore format: one line
+  const { driverTag, random, store, waiters, ledger, changes, filed, suggested, pageCode, passkeys, disconnect, disconnectEnded } = of; // biome-ignore format: one line
   return driver<HostPowers>(
     {
       secret: () => {
@@ -60,7 +60,7 @@ export function hostPowers(of: PowersOfProcess): object {
       callingGrants: (_args, { cause }) => cause,
     },
     {
-      name: `hob-host:${storeTag}`,
+      name: `hob-host:${driverTag}`,
       // `waiting` and `targetOf` are not reads: a read would overtake the `wait` that it asks about.
       reads: ['secret', 'objectId', 'lines', 'verify', 'callingGrants'],
     },

@@ -11,6 +11,15 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/state/local-name.test.ts'],
   },
   {
+    name: 'driver-tag',
+    breaks:
+      'with bad luck the grants of a tenant lead to the objects, and to the ledger, of another tenant of the process',
+    file: 'packages/host/src/state/host-state.ts',
+    find: "tables.facts.get('drivers') ?? storeTagOf(tables)",
+    replace: 'storeTagOf(tables)',
+    tests: ['packages/host/src/two-hosts.test.ts'],
+  },
+  {
     name: 'local-name-before',
     breaks: 'the grants of a state of an earlier version lead to no offer',
     file: 'packages/host/src/state/local-name.ts',

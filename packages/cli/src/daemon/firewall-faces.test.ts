@@ -42,7 +42,7 @@ async function world() {
   const { granter } = await host.addGranter('alice');
   const session = await host.openSession({ name: 'work', granters: ['alice'] });
   await E(granter).grant(session.id, 'work', 'notes', { for: 600_000 });
-  const { url } = await host.serve({}, { '/mcp': mcpFace });
+  const { url } = await host.serve({}, { '/mcp': mcpFace() });
   return { host, root, granter, session, url };
 }
 

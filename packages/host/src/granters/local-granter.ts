@@ -6,7 +6,7 @@
  */
 import { CapError, type Definition, define, driverOf, spawn } from '@hob/vat';
 import type { OptionNames } from '@hob/vat/forwarder';
-import { type HostState, storeTagOf } from '../state/host-state.ts';
+import { driverTagOf, type HostState } from '../state/host-state.ts';
 import { granterNamed } from '../state/lookups.ts';
 import type { HostTables } from '../state/records.ts';
 import { type Granter, GranterActor } from './granter.ts';
@@ -60,7 +60,7 @@ export async function openLocalGranter(
 ): Promise<object> {
   const tag = (await turn((tables) => {
     granterNamed(tables, granter);
-    return storeTagOf(tables);
+    return driverTagOf(tables);
   })) as string;
   // The store keeps the actor, and names the object that it leads to.
   const lasting = `hob-local:${tag}:${surface}`;

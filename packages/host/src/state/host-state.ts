@@ -101,6 +101,13 @@ export function nextNumber(tables: HostTables, what: string): number {
 /** The suffix that tells the ids of this store from those of another. */
 export const storeTagOf = (tables: HostTables): string => tables.facts.get('era') as string;
 
+/**
+ * The part of the names of drivers that tells this store from all others. A process has one table of these names for all
+ * of its hosts. If two of them had the same part, the grants of one would lead to the objects of the other. The suffix of
+ * ids is too short for that. Stores from before this part use the suffix.
+ */
+export const driverTagOf = (tables: HostTables): string => tables.facts.get('drivers') ?? storeTagOf(tables);
+
 export function powersOf(tables: HostTables): HostPowers {
   const world = tables.powers.get('world');
   if (world === undefined) throw new CapError('unavailable', 'the host is starting: try again');

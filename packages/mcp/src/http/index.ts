@@ -21,7 +21,7 @@ export interface HttpOptions {
   readonly after?: After;
 }
 
-/** Makes the face for `serve` of a host: `host.serve({ port }, { '/mcp': mcpOverHttp({ version }) })`. */
+/** Makes the face for `serve` of one host: `host.serve({ port }, { '/mcp': mcpOverHttp({ version }) })`. Each host needs its own. */
 export function mcpOverHttp(given: HttpOptions): HttpFace {
   const options = takeOptions(given, 'mcpOverHttp', { version: true, idleMs: true, waitMs: true, after: true });
   const sessions = new Map<string, SessionHttp>();

@@ -12,7 +12,7 @@ export async function servedFaces(
   const tasks = await taskDoor(parts);
   const chats = plan.chats && (await (await import('../chats/served.ts')).servedChats(parts));
   return {
-    faces: { '/mcp': mcpFace, ...tasks.faces, ...chats?.faces },
+    faces: { '/mcp': mcpFace(), ...tasks.faces, ...chats?.faces },
     begin(serving) {
       tasks.begin(serving);
       chats?.begin();
