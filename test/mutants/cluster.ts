@@ -232,6 +232,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/cli/src/daemon/mcp-face.test.ts'],
   },
   {
+    name: 'cluster-served-runs',
+    breaks: 'the schedules of a tenant call the host of the tenant that was opened last, and never run',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: 'runsGate(choice.tenant)',
+    replace: 'runsGate()',
+    tests: served,
+  },
+  {
     name: 'cluster-served-stop',
     breaks: 'after hob stop of a tenant its grants still work on the next machine',
     file: 'packages/cli/src/cluster/tenants.ts',

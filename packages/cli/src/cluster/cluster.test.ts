@@ -9,6 +9,7 @@ import { serverOfFile } from '../../../../test/postgres-cluster.ts';
 import { databaseOn } from '../../../../test/postgres-database.ts';
 import { agentIn, type HobHome, hobHome, MANIFEST, type Ran, type Running } from '../../test/hob.ts';
 import { faultOf, valueIn } from '../../test/open-metrics.ts';
+import { calls, type ScheduledHome, manifest as scheduled, scheduledHome } from '../../test/scheduled.ts';
 import { shapeFault } from '../../test/shape.ts';
 import { newKey, type TaskHome, taskHome } from '../../test/task-peers.ts';
 import { clusterStatus } from '../verbs/cluster/status.ts';
@@ -264,6 +265,25 @@ programsTest(
   },
   120_000,
 );
+
+test('a run of a schedule begins at the host of its own tenant, beside another tenant with the same manifest', async () => {
+  const text = scheduled().replace(', secrets: [MODEL_KEY]', '');
+  const homes = NAMES.map(() => scheduledHome(text, { factor: 20 }));
+  const [alpha] = await machines(() => homes.shift() as ScheduledHome);
+  // Its clock runs 20 times as fast as that of the database.
+  const store = join(alpha.hob.folder, 'config/store.yaml');
+  writeFileSync(store, readFileSync(store, 'utf8').replace('lease: 2s', 'lease: 5m'));
+  const { host } = await alpha.serve();
+  for (const tenant of TENANTS) await alpha.cluster('add', tenant);
+  for (const tenant of TENANTS) await host.shows(new RegExp(`tenant ${tenant} is served here`));
+  for (const tenant of TENANTS) {
+    const asker = await alpha.hob.asker('--state', alpha.state(tenant));
+    const at = new Date(alpha.hob.now() + 10_000).toISOString();
+    expect(await asker.call('nightly', 'at', at, calls())).toMatchObject(['ok', {}]);
+    await host.shows(new RegExp(`${tenant}: run nightly-s1-1 is over`));
+    await asker.end();
+  }
+}, 120_000);
 
 test('a tenant opens no more sessions than the file of its machine allows; other tenants of the machine are not limited by that', async () => {
   const [alpha] = await machines();

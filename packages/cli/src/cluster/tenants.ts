@@ -95,6 +95,7 @@ export class Tenants {
     return await openServedHost(
       {
         ...choice,
+        tenant: name,
         open: async () => ({ options: { store }, hosts: () => this.#hostsOf(name) }),
         more: { onCheckpoint, most: tenant.most },
         listen: (host, faces, pages) => host.serve({ front, name }, faces, pages),

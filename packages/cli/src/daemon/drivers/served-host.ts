@@ -56,6 +56,8 @@ interface ServedChoice {
   readonly tell: TellChoice;
   /** The path of the key of the secrets, or `fd:N`. */
   readonly secretsKey: string;
+  /** Its name among the hosts of this process, the same on each machine. Undefined: it is the only one. */
+  readonly tenant?: string;
   /** The port for a program that collects metrics. Undefined: there is none. */
   readonly metrics?: number | undefined;
   /** Opens the store. If it rejects, the host is not opened. */
@@ -116,7 +118,7 @@ export async function openServedHost(choice: ServedChoice, roots: RealRoots): Pr
   });
   const firewall = servedFirewall(read.plan, (hook) => hookRunner(hook, hooksFolder(state)));
   // A run that was due while the host was down may begin while it opens. It waits at this gate.
-  const gate = runsGate();
+  const gate = runsGate(choice.tenant);
   let host: Host | undefined;
   const ending = (how: 'close' | 'stop') => async (): Promise<void> => {
     over.abort(new CapError('unavailable', 'the host has ended'));

@@ -54,11 +54,12 @@ export interface RunsGate {
   readonly open: (schedules: Pick<Schedules, 'run'>) => void;
 }
 
-export function runsGate(): RunsGate {
+/** `tenant` is set if the process has other hosts besides: it has one table of such names for all of them. */
+export function runsGate(tenant?: string): RunsGate {
   const opened = Promise.withResolvers<Pick<Schedules, 'run'>>();
   const runs = driver<Runs>(
     { begin: async ([of, run], { signal }) => await (await opened.promise).run(of, run, signal) },
-    { name: 'hob-scheduled-runs' },
+    { name: tenant === undefined ? 'hob-scheduled-runs' : `hob-scheduled-runs:${tenant}` },
   );
   return { runs, open: (schedules) => opened.resolve(schedules) };
 }
