@@ -362,18 +362,19 @@ requires('postgres', 'linux')(
   400_000,
 );
 
+const BESIDE: ReadonlySet<string> = new Set(['@hob/cluster', '@hob/store-postgres']);
 /** A prefix in which each of these packages has copies of its own of all others, as after `npm install -g` one by one. */
-function apart(folder: string, names: readonly string[]): string {
-  const [from, prefix] = [join(folder, 'prefix/lib/node_modules'), join(folder, 'apart')];
-  const to = join(prefix, 'lib/node_modules');
+function apart(folder: string, prefix: string, names: readonly string[]): void {
+  const [from, to] = [join(folder, 'prefix/lib/node_modules'), join(prefix, 'lib/node_modules')];
   const others = fs.globSync(['*', '@*/*'], { cwd: from }).filter((name) => !/^@[^/]+$/.test(name));
   for (const name of names) {
     const [at, inner] = [join(to, name), join(to, name, 'node_modules')];
     fs.cpSync(join(from, name), at, { recursive: true });
-    for (const other of others.filter((each) => !names.includes(each)))
+    for (const other of others.filter(
+      (each) => each !== name && each !== '@hob/cli' && (name !== '@hob/cli' || !BESIDE.has(each)),
+    ))
       fs.cpSync(join(from, other), join(inner, other), { recursive: true });
   }
-  return prefix;
 }
 
 requires('postgres', 'linux')(
@@ -383,7 +384,11 @@ requires('postgres', 'linux')(
     const { home, env } = newHome(folder, 'home-apart');
     const cluster = await openCluster();
     onTestFinished(() => cluster.remove());
-    const prefix = apart(folder, ['@hob/cli', '@hob/cluster', '@hob/store-postgres']);
+    // Not inside `folder`: a program there finds the packages that are installed for a library's user.
+    const prefix = fs.mkdtempSync(join(tmpdir(), 'hob-apart-'));
+    onTestFinished(() => fs.rmSync(prefix, { recursive: true, force: true }));
+    fs.chmodSync(prefix, 0o755);
+    apart(folder, prefix, ['@hob/cli', '@hob/cluster']);
     const config = join(home, '.config/hob');
     fs.writeFileSync(join(config, 'store.yaml'), `url: ${JSON.stringify(cluster.url)}\n`, { mode: 0o600 });
     fs.writeFileSync(join(config, 'cluster.yaml'), 'name: alpha\nstore: store.yaml\nstate: tenants\ndoor: { port: 0 }\nlink: { port: 0 }\ntenants: { acme: hob.yaml }\n'); // biome-ignore format: one line
@@ -396,16 +401,24 @@ requires('postgres', 'linux')(
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
-    const [host, machine] = [start('serve', '--store', join(config, 'store.yaml')), start('cluster', 'serve')];
+    const machine = start('cluster', 'serve');
     onTestFinished(async () => {
-      for (const { child } of [host, machine]) child.kill('SIGTERM');
-      await Promise.all([host.ended, machine.ended]);
+      machine.child.kill('SIGTERM');
+      await machine.ended;
     });
-    await shows(host, 'see its requests');
     await shows(machine, 'see the cluster');
     expect((await run('cluster', 'add', 'acme')).err).toBe('');
     await shows(machine, 'tenant acme is served here');
     expect((await run('cluster', 'verify')).code).toBe(0);
+    const store = ['--store', join(config, 'store.yaml')];
+    expect((await run('serve', ...store)).err).toMatch(/npm install -g @hob\/store-postgres\n$/);
+    apart(folder, prefix, ['@hob/store-postgres']);
+    const host = start('serve', ...store);
+    onTestFinished(async () => {
+      host.child.kill('SIGTERM');
+      await host.ended;
+    });
+    await shows(host, 'see its requests');
 
     // Another version could need what this one lacks.
     const manifest = join(prefix, 'lib/node_modules/@hob/cluster/package.json');

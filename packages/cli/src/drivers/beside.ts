@@ -49,12 +49,12 @@ function shareCopies(): void {
   if (areShared) return;
   areShared = true;
   registerHooks({
-    resolve(specifier, context, next) {
+    resolve(specifier, { ...context }, next) {
       if (!specifier.startsWith('@hob/')) return next(specifier, context);
       try {
         return next(specifier, { ...context, parentURL: HERE });
       } catch {
-        // This package does not depend on it.
+        // This package does not depend on it. Node has put `HERE` into its own context.
         return next(specifier, context);
       }
     },
