@@ -487,6 +487,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs'],
     why: 'reads the file of a machine of a cluster, and the certificates that it names',
   },
+  'packages/cli/src/cluster/drivers/reread.ts': {
+    powers: ['node:fs'],
+    why: 'looks whether the file of a machine of a cluster has changed',
+  },
   'packages/cli/src/cluster/drivers/serve.ts': {
     powers: ['Date', 'process'],
     why: 'entry point: one machine of a cluster, until its process ends',

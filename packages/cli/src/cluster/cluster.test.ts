@@ -1,9 +1,13 @@
 /** `hob cluster`: machines that serve the tenants of one database. Each machine is a process with a home of its own. */
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect as dialTls } from 'node:tls';
 import type { ClusterStatus } from '@hob/cluster';
 import { expect } from 'vitest';
 import { certificate } from '../../../../test/certificate.ts';
+import { knock } from '../../../../test/knock.ts';
 import { requires } from '../../../../test/needs.ts';
 import { serverOfFile } from '../../../../test/postgres-cluster.ts';
 import { databaseOn } from '../../../../test/postgres-database.ts';
@@ -70,6 +74,16 @@ async function machines<Home extends HobHome = HobHome>(
     };
   });
   return [made[0] as Machine<Home>, made[1] as Machine<Home>];
+}
+
+const printOf = (pem: string): string => new X509Certificate(pem).fingerprint256;
+/** The certificate that a door shows. */
+async function shownBy({ hostname, port }: URL): Promise<string> {
+  const socket = dialTls({ host: hostname, port: Number(port), rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const { fingerprint256 } = socket.getPeerCertificate();
+  socket.destroy();
+  return fingerprint256;
 }
 
 async function withSecret(hob: HobHome, secret: string, ...args: readonly string[]): Promise<Ran> {
@@ -326,6 +340,48 @@ test('a mistake in the file of the cluster is named with its place, and a key th
   expect(await says((whole) => whole)).toMatch(/others may read link\.key: chmod 600/);
   writeFileSync(join(alpha.hob.folder, 'config/store.yaml'), `${readFileSync(join(alpha.hob.folder, 'config/store.yaml'), 'utf8')}schema: mine\n`); // biome-ignore format: one line
   expect(await says((whole) => whole)).toMatch(/take schema out/);
+}, 120_000);
+
+test('the file of a machine is read again after a change: peers that are taken out are trusted no more, and a tenant gets a manifest', async () => {
+  const [alpha, beta] = await machines();
+  const config = (file: string): string => join(alpha.hob.folder, 'config', file);
+  const door = (pair: { readonly cert: string; readonly key: string }): void => {
+    writeFileSync(config('door.pem'), pair.cert);
+    writeFileSync(config('keys/door.key'), pair.key, { mode: 0o600 });
+  };
+  door(certificate());
+  const text = readFileSync(alpha.file, 'utf8').replace(
+    'door: { port: 0 }',
+    'door: { host: 127.0.0.1, port: 0, cert: door.pem, key: keys/door.key, names: [localhost] }',
+  );
+  writeFileSync(alpha.file, text.replace(', globex: hob.yaml', ''));
+  const [one, two] = [await alpha.serve(), await beta.serve()];
+  await alpha.cluster('add', 'globex');
+  await alpha.cluster('pin', 'globex', 'alpha');
+  await one.host.shows(/tenant globex is not served: this machine has no manifest for it/);
+  // A mistake, and a root of an open tenant that would hold a certificate that the machine trusts, change nothing.
+  await alpha.cluster('add', 'acme');
+  await alpha.cluster('pin', 'acme', 'alpha');
+  await one.host.shows(/tenant acme is served here/);
+  copyFileSync(config('beta.pem'), config('project/beta.pem'));
+  const say = (next: string, shown: RegExp): Promise<unknown> => {
+    writeFileSync(alpha.file, next);
+    return one.host.shows(shown);
+  };
+  await say('nodes: 3\n', /is not taken: the file of the cluster: /);
+  await say(text.replace('beta: beta.pem', 'beta: project/beta.pem'), /is not taken: tenant acme: roots\.project: /);
+  const relayed = (): Promise<string> => knock(`${two.url}/acme`, { secret: 'hob1_nobody' });
+  expect(await relayed()).toBe('HTTP 401');
+  await say(text, /the file of the machine was read again/);
+  await one.host.shows(/tenant globex is served here/);
+  await say(text.replace('peers: { beta: beta.pem }', 'peers: {}'), /read again(?:.|\n)*read again/);
+  expect(await relayed()).toBe('HTTP 503');
+  const [renewed, own] = [certificate(), new URL(one.url)];
+  expect(await shownBy(own)).not.toBe(printOf(renewed.cert));
+  door(renewed);
+  await expect.poll(() => shownBy(own), { timeout: 10_000 }).toBe(printOf(renewed.cert));
+  await say(text.replace('name: alpha', 'name: delta'), /change with a restart of hob cluster serve/);
+  expect((await alpha.status()).hosts).toMatchObject([{ name: 'alpha' }, { name: 'beta' }]);
 }, 120_000);
 
 test('no root of a tenant holds what decides about another one: keys and sentinels of the machine, states, other manifests', async () => {

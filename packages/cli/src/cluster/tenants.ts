@@ -9,11 +9,18 @@ import type { FrontDoor, Host } from '@hob/host';
 import { readStopOrder } from '@hob/host/programs';
 import { CapError } from '@hob/vat';
 import { takeState } from '../daemon/drivers/serve.ts';
-import { checkServed, openServedHost, type ServedHost } from '../daemon/drivers/served-host.ts';
+import {
+  checkedRoots,
+  checkServed,
+  openServedHost,
+  type RootsChoice,
+  type ServedHost,
+} from '../daemon/drivers/served-host.ts';
 import type { TellChoice } from '../daemon/drivers/tell.ts';
 import { hidesMore } from '../daemon/served.ts';
 import { readManifest } from '../drivers/manifest-file.ts';
 import { usualPlaces } from '../drivers/places.ts';
+import { Mistake } from '../line/mistake.ts';
 import type { StoreNow } from '../line/store-lines.ts';
 import type { ClusterFile } from './drivers/file.ts';
 
@@ -33,13 +40,35 @@ type HostCounts = Awaited<ReturnType<Host['counts']>>;
 
 /** Opens tenants, and keeps those that are open here. */
 export class Tenants {
-  readonly #parts: TenantsParts;
+  readonly #parts: Omit<TenantsParts, 'tenants' | 'own'>;
+  #tenants: TenantsParts['tenants'];
+  #own: TenantsParts['own'];
   readonly #open = new Map<string, Host>();
+  /** What is served, also while it is being opened. */
+  readonly #served = new Map<string, RootsChoice>();
   /** The last reason why a tenant could not be served. A tenant is tried again and again: the same reason is logged once. */
   readonly #said = new Map<string, string>();
 
-  constructor(parts: TenantsParts) {
+  constructor({ tenants, own, ...parts }: TenantsParts) {
     this.#parts = parts;
+    this.#tenants = tenants;
+    this.#own = own;
+  }
+
+  /** Checks that no root of a tenant that is served holds one of these. Errors: `Mistake`. */
+  check(own: readonly string[]): void {
+    for (const [name, choice] of this.#served)
+      try {
+        checkedRoots({ ...choice, files: own });
+      } catch (error) {
+        throw new Mistake(`tenant ${name}: ${(error as Error).message}`);
+      }
+  }
+
+  /** From now on tenants are opened with these. Those that are open go on with what they were opened with. */
+  take(tenants: ClusterFile['tenants'], own: readonly string[]): void {
+    this.#tenants = tenants;
+    this.#own = own;
   }
 
   /** Opens the host of a tenant. Errors: `invalid` (no manifest for it, or one with mistakes), those of a host. */
@@ -47,7 +76,7 @@ export class Tenants {
     const { name, stateDir } = parts;
     const { write } = this.#parts;
     try {
-      const { host, close, stop } = await this.#served(parts);
+      const { host, close, stop } = await this.#serve(parts);
       this.#open.set(name, host);
       this.#said.delete(name);
       write(`tenant ${name} is served here`);
@@ -56,11 +85,13 @@ export class Tenants {
         counts: () => host.counts(),
         close: async () => {
           this.#open.delete(name);
+          this.#served.delete(name);
           await (readStopOrder(stateDir) === undefined ? close() : stop());
           write(`tenant ${name} is not served here any more`);
         },
       };
     } catch (error) {
+      this.#served.delete(name);
       const why = (error as Error).message;
       if (this.#said.get(name) !== why) write(`tenant ${name} is not served: ${why}`);
       this.#said.set(name, why);
@@ -75,21 +106,19 @@ export class Tenants {
     return new Map(done.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
   }
 
-  async #served({ name, store, stateDir, onCheckpoint }: TenantParts): Promise<ServedHost> {
-    const { tenants, own, tell, front, write } = this.#parts;
-    const tenant = Object.hasOwn(tenants, name) ? tenants[name] : undefined;
+  async #serve({ name, store, stateDir, onCheckpoint }: TenantParts): Promise<ServedHost> {
+    const { tell, front, write } = this.#parts;
+    const tenant = Object.hasOwn(this.#tenants, name) ? this.#tenants[name] : undefined;
     if (tenant === undefined)
-      throw new CapError(
-        'invalid',
-        'this machine has no manifest for it: name one under tenants in its file, and restart hob cluster serve',
-      );
+      throw new CapError('invalid', 'this machine has no manifest for it: name one under tenants in its file');
     const log = (line: string): void => write(`${name}: ${line}`);
     const read = readManifest(usualPlaces(tenant.manifest));
     for (const line of [...read.warnings, ...hidesMore(read.plan)]) log(line);
     const choice = {
-      ...{ read, files: own, tell, log, say: log },
+      ...{ read, files: this.#own, tell, log, say: log },
       ...{ state: stateDir, secretsKey: `${stateDir}.secrets.key` },
     };
+    this.#served.set(name, choice);
     const roots = await checkServed(choice);
     takeState(stateDir);
     return await openServedHost(

@@ -33,6 +33,11 @@ export interface FrontDoor {
    * tries again: nothing is relayed twice.
    */
   take(stream: Duplex): void;
+  /**
+   * Shows this certificate (PEM) to new connections. Those that are open go on. Errors: `invalid` (the door has no TLS, or the
+   * two are no pair); then the door keeps the one that it has.
+   */
+  renew(tls: { readonly cert: string; readonly key: string }): void;
   /** Ends all connections, those of its hosts and those that it relays, and frees the address. The hosts go on. */
   close(): Promise<void>;
 }

@@ -1,14 +1,18 @@
 /** Yeses that need a passkey, over real CapTP. The attacker has the connection of the granter, and no passkey. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
 import { E, type Far } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { certificate } from '../../../../test/certificate.ts';
 import { deep } from '../../../../test/depth.ts';
+import { requires } from '../../../../test/needs.ts';
 import { later, type Scene, scene } from '../../test/asking.ts';
-import { Authenticator } from '../../test/authenticator.ts';
+import { Authenticator, type SignOptions } from '../../test/authenticator.ts';
 import { code, held, lines } from '../../test/test-host.ts';
-import { type Granter, type NewPasskey, openHost, type PasskeyProof, type Request } from '../index.ts';
+import { type Granter, type NewPasskey, openFrontDoor, openHost, type PasskeyProof, type Request } from '../index.ts';
 import { challengeOf } from '../webauthn/proof.ts';
 
 interface World extends Scene {
@@ -221,6 +225,38 @@ test('passkeys and their numbers outlive the host', async () => {
   onTestFinished(() => again.close());
   expect((await E(E(await again.granter('owner')).passkeys()).list()).map(({ id }) => id)).toEqual([key.id]);
 });
+
+requires('linux')(
+  'a passkey works at the next machine of the host if the doors of both have the name and the port of the page',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hob-moved-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    /** The state as a machine with a door of its own serves it. Each machine has an address, and all have a shared name. */
+    const machine = async (host: string, own: string, port: number) => {
+      const opened = await openHost({ stateDir: join(folder, 'state') });
+      const front = await openFrontDoor({ host, port, tls: certificate('hob.example'), names: ['hob.example', own] });
+      const close = async (): Promise<void> => {
+        await opened.close();
+        await front.close();
+      };
+      onTestFinished(close);
+      const { granter } = (await opened.ensureGranter('ann')) as { readonly granter: Far<Granter> };
+      await opened.serve({ front, name: 'acme' });
+      const { port: now } = new URL(front.url);
+      const challenge = async (change: 'new' | 'add'): Promise<string> => (await E(E(granter).passkeys()).challenge(change)).challenge; // biome-ignore format: one line
+      return { granter, close, challenge, port: Number(now), page: (name: string) => ({ origin: `https://${name}:${now}` }) }; // biome-ignore format: one line
+    };
+    const [key, second] = [new Authenticator(), new Authenticator()];
+    const alpha = await machine('127.0.0.1', 'alpha.example', 0);
+    await E(E(alpha.granter).passkeys()).add(key.make(await alpha.challenge('new'), alpha.page('hob.example')));
+    await alpha.close();
+    const beta = await machine('127.0.0.2', 'beta.example', alpha.port);
+    const added = async (page: SignOptions): Promise<unknown> =>
+    E(E(beta.granter).passkeys()).add(second.make(await beta.challenge('new'), page), key.sign(await beta.challenge('add'), page)); // biome-ignore format: one line
+    expect(await code(added(beta.page('alpha.example')))).toBe('invalid');
+    expect(await code(added(beta.page('hob.example')))).toBe('ok');
+  },
+);
 
 test('whatever bytes a proof has, only a whole one is a yes', async () => {
   const at = await world();

@@ -10,8 +10,6 @@
  *     acme: acme.yaml
  *     globex: { manifest: globex.yaml, sessions: 100, connections: 50 }
  *
- * The file is read once, when the process starts.
- *
  * Promise: a key that other users may read is refused, and no error has the text of a key.
  */
 import { readFileSync } from 'node:fs';
@@ -56,7 +54,7 @@ export interface ClusterFile {
   readonly name: string;
   readonly database: ReturnType<typeof clusterDatabase>;
   readonly state: string;
-  readonly door: ServeOptions;
+  readonly door: ServeOptions & { readonly tls?: { readonly cert: string; readonly key: string } };
   readonly link: {
     readonly at: { readonly host: string; readonly port: number };
     readonly address: string | undefined;

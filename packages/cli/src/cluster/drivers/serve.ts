@@ -16,6 +16,7 @@ import { openMetrics } from '../../line/open-metrics.ts';
 import { clusterFamilies } from '../families.ts';
 import { Tenants } from '../tenants.ts';
 import type { ClusterFile } from './file.ts';
+import { rereadCluster } from './reread.ts';
 
 interface ClusterChoice {
   readonly cluster: ClusterFile;
@@ -78,10 +79,9 @@ async function opened(
   });
   parts.defer(() => front.close());
   const sentinel = sentinelHome();
-  const own = [...file.files, state, sentinel, log].filter((path) => path !== undefined);
   const tenants = new Tenants({
     tenants: file.tenants,
-    own,
+    own: ownOf(file, log),
     tell,
     front,
     write,
@@ -96,6 +96,20 @@ async function opened(
   });
   parts.defer(async () => await (await joins.catch(() => undefined))?.close());
   const joined = (cluster = await joins);
+  const over = new AbortController();
+  parts.defer(() => over.abort());
+  const take = (next: ClusterFile, before: ClusterFile): void => {
+    tenants.check(ownOf(next, log));
+    if (next.door.tls !== undefined) front.renew(next.door.tls);
+    try {
+      link.pin(next.link.peers);
+    } catch (error) {
+      if (before.door.tls !== undefined) front.renew(before.door.tls);
+      throw error;
+    }
+    tenants.take(next.tenants, ownOf(next, log));
+  };
+  rereadCluster(file, { take, write }, over.signal);
   if (metrics !== undefined) {
     const text = async (): Promise<string> =>
       openMetrics(clusterFamilies(await joined.status(), await tenants.counts()));
@@ -103,3 +117,7 @@ async function opened(
   }
   return { pid: process.pid, name, url: front.url, link: address };
 }
+
+/** Files and folders of a machine that no root of a manifest may hold. */
+const ownOf = ({ files, state }: ClusterFile, log: string | undefined): readonly string[] =>
+  [...files, state, sentinelHome(), log].filter((path) => path !== undefined);

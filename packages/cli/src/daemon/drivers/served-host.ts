@@ -90,19 +90,21 @@ const inFull = (error: unknown): string => (error instanceof Error && error.stac
  * Checks the roots and the sandbox, before anything is opened. Returns the real folders of the roots. Errors: `Mistake`,
  * `unavailable`.
  */
-export async function checkServed({
-  read,
-  state,
-  files,
-  tell,
-  secretsKey,
-}: Pick<ServedChoice, 'read' | 'state' | 'files' | 'tell' | 'secretsKey'>): Promise<RealRoots> {
+export async function checkServed(choice: RootsChoice): Promise<RealRoots> {
+  const roots = checkedRoots(choice);
+  await checkSandbox(choice.read.plan);
+  return roots;
+}
+
+/** The roots of a manifest, and what none of them may hold. */
+export type RootsChoice = Pick<ServedChoice, 'read' | 'state' | 'files' | 'tell' | 'secretsKey'>;
+
+/** Returns the real folders of the roots. Errors: `Mistake`. */
+export function checkedRoots({ read, state, files, tell, secretsKey }: RootsChoice): RealRoots {
   const { layers, plan } = read;
   const named = [tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
   const own = [...layers.map(({ file }) => file), ...files, ...named, ...keyFiles(secretsKey), ...ownCode()];
-  const roots = realRoots(plan, [state, ...own]);
-  await checkSandbox(plan);
-  return roots;
+  return realRoots(plan, [state, ...own]);
 }
 
 /** Opens the host of a manifest, and serves it. `roots` are those of `checkServed`. Errors: `Mistake`, and those of a host. */

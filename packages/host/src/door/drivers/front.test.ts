@@ -3,14 +3,14 @@ import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect as dialTcp } from 'node:net';
 import { join } from 'node:path';
-import { connect, E } from '@hob/vat';
+import { connect, E, type Far } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { certificate } from '../../../../../test/certificate.ts';
 import { knock } from '../../../../../test/knock.ts';
-import { enter, frontDoor, hostAt } from '../../../test/fronts.ts';
+import { type Bell, enter, frontDoor, hostAt } from '../../../test/fronts.ts';
 import { code, scratch, shout } from '../../../test/test-host.ts';
-import { type HttpFaces, openFrontDoor } from '../../index.ts';
+import { type HttpFaces, openFrontDoor, type SessionFace } from '../../index.ts';
 
 const text = (body: string) => ({ type: 'text/html; charset=utf-8', body: new TextEncoder().encode(body) });
 
@@ -35,6 +35,38 @@ function ask(base: string, path: string, headers: Record<string, string> = {}, b
       .end(body);
   });
 }
+
+test('a front door shows a renewed certificate to new connections, and open ones go on; a wrong pair changes nothing', async () => {
+  const [old, renewed] = [certificate(), certificate()];
+  const front = await frontDoor({}, { host: '127.0.0.1', port: 0, tls: old, names: ['localhost'] });
+  const { session } = await hostAt(front, 'acme');
+  const enters = async (ca: string) => {
+    const connection = await connect<SessionFace>(`${front.url}/acme/beside`, {
+      secret: session.secret,
+      ca,
+      patienceMs: 0,
+    });
+    onTestFinished(async () => {
+      connection.close();
+      await connection.closed;
+    });
+    const bell = (await E(connection.bootstrap).cap('bell')) as unknown as Far<Bell>;
+    return () => E(bell).ring();
+  };
+  const first = await enters(old.cert);
+  for (const tls of [
+    { ...old, key: renewed.key },
+    { cert: 'none', key: 'none' },
+  ])
+    expect(() => front.renew(tls)).toThrow(/^the certificate or the key is not PEM, or they do not belong together$/);
+  expect(await (await enters(old.cert))()).toBe('acme ding');
+  front.renew(renewed);
+  expect(await (await enters(renewed.cert))()).toBe('acme ding');
+  expect(await code(enters(old.cert))).toBe('disconnected');
+  expect(await first()).toBe('acme ding');
+  const plain = await frontDoor();
+  expect(() => plain.renew(renewed)).toThrow(/no TLS/);
+});
 
 test('two hosts at one door: each secret opens its own host and no other', async () => {
   const front = await frontDoor();

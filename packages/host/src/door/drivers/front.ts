@@ -87,6 +87,10 @@ class Front implements FrontDoor {
     else this.#listening.take(stream);
   }
 
+  renew(tls: { readonly cert: string; readonly key: string }): void {
+    this.#listening.renew(tls);
+  }
+
   close(): Promise<void> {
     return this.#listening.close();
   }

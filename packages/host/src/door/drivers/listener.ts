@@ -7,6 +7,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex as Stream } from 'node:stream';
+import type { Server as TlsServer } from 'node:tls';
 import { CapError } from '@hob/vat';
 import type { HostNames, ListenPlace } from '../where.ts';
 import { type Arrival, type DoorHandlers, fenced, HostRequests } from './host-requests.ts';
@@ -170,6 +171,12 @@ export class ListeningPlace {
     return this.#place.names(this.#port);
   }
 
+  /** Errors: `invalid`; then it keeps the certificate that it has. */
+  renew(tls: { readonly cert: string; readonly key: string }): void {
+    if (this.#place.tls === undefined) throw new CapError('invalid', 'this door has no TLS: open it with host and tls');
+    checkedPair(() => (this.#server as unknown as TlsServer).setSecureContext({ ...secure, ...tls }));
+  }
+
   close(): Promise<void> {
     return new Promise((done) => {
       this.#handlers.close();
@@ -202,8 +209,15 @@ function serverFor(
 ): Server {
   const limits = { connectionsCheckingInterval: checkIntervalMs, headersTimeout: requestMs, requestTimeout: requestMs };
   if (tls === undefined) return http.createServer(limits, then);
+  return checkedPair(() => https.createServer({ ...limits, handshakeTimeout: requestMs, ...secure, ...tls }, then));
+}
+
+const secure = { minVersion: 'TLSv1.2' } as const;
+
+/** Errors: `invalid`. */
+function checkedPair<T>(use: () => T): T {
   try {
-    return https.createServer({ ...limits, handshakeTimeout: requestMs, minVersion: 'TLSv1.2', ...tls }, then);
+    return use();
   } catch {
     // The error of the library could quote the key.
     throw new CapError('invalid', 'the certificate or the key is not PEM, or they do not belong together');

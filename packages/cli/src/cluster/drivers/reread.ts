@@ -1,0 +1,57 @@
+/**
+ * Reads the file of a machine again while the machine serves.
+ *
+ * Promise: a file with a mistake changes nothing, and the log says so once. A peer that is taken out is trusted no more
+ * within seconds.
+ */
+import { statSync } from 'node:fs';
+import { lookAgainAndAgain } from '../../daemon/drivers/wishes.ts';
+import { type ClusterFile, readCluster } from './file.ts';
+
+interface Rereading {
+  /** Takes the parts that may change while the machine serves. If it throws, nothing has changed. */
+  readonly take: (next: ClusterFile, before: ClusterFile) => void;
+  /** Writes a line of the log. */
+  readonly write: (line: string) => void;
+}
+
+/** Looks again and again until `end` is aborted. `first` is the file as the machine began with it. */
+export function rereadCluster(first: ClusterFile, { take, write }: Rereading, end: AbortSignal): void {
+  let taken = first;
+  // The first look reads it in any case: it may have changed since it was read.
+  let seen: string | undefined;
+  lookAgainAndAgain(async () => {
+    const now = stateOf(taken.files);
+    if (now === seen) return;
+    seen = now;
+    try {
+      const next = readCluster(first.file);
+      if (JSON.stringify(next) === JSON.stringify(taken)) return;
+      take(next, taken);
+      taken = next;
+      write('the file of the machine was read again');
+      if (atStart(next) !== atStart(first))
+        write(
+          'its name, database, state, addresses and the key of the link change with a restart of hob cluster serve',
+        );
+    } catch (error) {
+      write(`the file of the machine was changed, and is not taken: ${(error as Error).message}`);
+    }
+  }, end);
+}
+
+/** A text that changes with each change of a file. */
+const stateOf = (files: readonly string[]): string =>
+  files
+    .map((file) => {
+      const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+      return stat === undefined ? '' : [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
+    })
+    .join('\n');
+
+/** What a machine takes at its start only. */
+function atStart({ name, database, state, door, link }: ClusterFile): string {
+  const { tls: _tls, ...place } = door;
+  const { peers: _peers, ...way } = link;
+  return JSON.stringify([name, database, state, place, way]);
+}
