@@ -1,34 +1,27 @@
 /**
  * Many sessions on a cluster of three machines: 100,000 idle ones, each with a grant, and 1,000 that call. Each of the
- * 1,000 comes by one of the three doors, so two of three calls are relayed. And how soon a revocation at one door is
- * noticed at another.
+ * 1,000 comes by one of the three doors, so two of three calls are relayed.
  *
  * The machines are processes of their own. The agents and the granter are this process.
  */
 import './lockdown.ts';
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Granter, openHost, type SessionFace } from '@hob/host';
+import { openHost, type SessionFace } from '@hob/host';
 import { postgresStore } from '@hob/store-postgres';
 import { connect, E, type Far } from '@hob/vat';
 import type { Connected } from '@hob/vat/wire';
 import { openCluster as openServer } from '../test/postgres-cluster.ts';
+import { type Bell, type Machine, startMachine } from './cluster-machines.ts';
 import { type Case, percentile, type Suite } from './measure.ts';
 
-interface Bell {
-  ring(): Promise<string>;
-}
 interface Tenant {
   readonly name: string;
   readonly granter: string;
   /** The ids and secrets of its active sessions. */
   readonly active: readonly { readonly id: string; readonly secret: string }[];
-}
-interface Machine {
-  readonly child: ChildProcess;
-  readonly url: string;
 }
 
 const IDLE = Number(process.env['HOB_BENCH_IDLE'] ?? 100_000);
@@ -62,17 +55,6 @@ async function fill(name: string): Promise<Tenant> {
   return { name, granter: secret, active };
 }
 
-function machine(name: string, open: Set<string>): Promise<Machine> {
-  const args = [server.url, name, join(folder, name)];
-  const child = fork(new URL('cluster-machine.ts', import.meta.url), args, { execArgv: [...process.execArgv, '--expose-gc'] }); // biome-ignore format: one line
-  return new Promise((ready) =>
-    child.on('message', (said: { readonly url?: string; readonly open?: string }) => {
-      if (said.open !== undefined) open.add(said.open);
-      if (said.url !== undefined) ready({ child, url: said.url });
-    }),
-  );
-}
-
 interface Crowd {
   readonly tenants: readonly Tenant[];
   readonly machines: readonly Machine[];
@@ -87,7 +69,7 @@ async function made(): Promise<Crowd> {
   for (let n = 0; n < TENANTS; n += 1) tenants.push(await fill(`t${n}`));
   const open = new Set<string>();
   const began = performance.now();
-  const machines = await Promise.all(MACHINES.map((name) => machine(name, open)));
+  const machines = await Promise.all(MACHINES.map((name) => startMachine(server.url, name, join(folder, name), open)));
   children.push(...machines.map(({ child }) => child));
   for (const [n, { name }] of tenants.entries())
     await server.sql`INSERT INTO hob_cluster.tenant VALUES (${name}, ${MACHINES[n % 3] as string})`;
@@ -151,37 +133,6 @@ async function memory(): Promise<number> {
   return Math.max(...(await Promise.all(all))) / (1 << 20);
 }
 
-let grants = 0;
-/** Returns the p99 of the times from the acknowledgement of a revocation at one door to the refusal at another. */
-async function revocations(n: number): Promise<number> {
-  const { tenants, machines } = await theCrowd();
-  const { name, granter, active } = tenants[0] as Tenant;
-  const [, there, far] = machines as unknown as readonly [Machine, Machine, Machine];
-  const { id, secret } = active[0] as { readonly id: string; readonly secret: string };
-  const ann = await connect<Granter>(`${there.url}/${name}`, { secret: granter });
-  const agent = await enter(far.url, name, secret);
-  const took: number[] = [];
-  for (let round = 0; round < n; round += 1) {
-    const petname = `bell-${(grants += 1)}`;
-    const made = await E(ann.bootstrap).grant(id, petname, 'bell', { for: 60_000 });
-    const bell = E(agent.bootstrap).cap(petname) as unknown as Far<Bell>;
-    await E(bell).ring();
-    await E(ann.bootstrap).revoke({ grant: made.id });
-    const acknowledged = performance.now();
-    let refused = false;
-    while (!refused)
-      await E(bell)
-        .ring()
-        .catch(() => (refused = true));
-    took.push(performance.now() - acknowledged);
-  }
-  for (const { close, closed } of [ann, agent]) {
-    close();
-    await closed;
-  }
-  return percentile(took, 99);
-}
-
 const shared = { rounds: 1, slow: true } as const;
 const cases: readonly Case[] = [
   {
@@ -198,12 +149,6 @@ const cases: readonly Case[] = [
     name: `p99 of ${ACTIVE} active sessions, a call a second each, two of three relayed (no error)`,
     ...{ ...shared, n: 1, unit: 'ms' },
     ours: calls,
-  },
-  {
-    name: 'p99 from the acknowledgement of a revocation at one door to a refusal at another',
-    ...{ ...shared, n: 200, unit: 'ms' },
-    ours: revocations,
-    goal: { text: '<= 5 ms', met: ({ ours }) => ours <= 5 },
   },
 ];
 

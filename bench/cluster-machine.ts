@@ -1,4 +1,4 @@
-/** One machine of a cluster with a door and a link, in a process of its own, for `cluster-crowd.ts`. */
+/** One machine of a cluster with a door and a link, in a process of its own, for `cluster-machines.ts`. */
 import './lockdown.ts';
 import { type Cluster, openCluster, openLink, routesOf } from '@hob/cluster';
 import { openFrontDoor, openHost } from '@hob/host';

@@ -8,6 +8,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   captp: () => import('./captp.ts'),
   cluster: () => import('./cluster.ts'),
   'cluster-crowd': () => import('./cluster-crowd.ts'),
+  'cluster-revoke': () => import('./cluster-revoke.ts'),
   console: () => import('./console.ts'),
   door: () => import('./door.ts'),
   durable: () => import('./durable.ts'),
