@@ -118,11 +118,27 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'durable-kind-check',
     breaks: 'a store with objects that nobody defines is opened all the same',
-    file: 'packages/vat/src/durable/object-store.ts',
+    file: 'packages/vat/src/durable/stored-kinds.ts',
     find: 'if (kind === undefined)',
     replace: `if (kind === undefined) continue;
       if (kind === undefined)`,
     tests: ['packages/vat/src/durable/restart.test.ts', 'packages/vat/src/durable/attacks.test.ts'],
+  },
+  {
+    name: 'durable-together',
+    breaks: 'the actors in the rows of a table are read one by one, and a vat waits for each',
+    file: 'packages/vat/src/durable/object-store.ts',
+    find: 'absent.length > 1 && ',
+    replace: 'false && ',
+    tests: ['packages/vat/src/durable/unreadable.test.ts'],
+  },
+  {
+    name: 'durable-pending',
+    breaks: 'a cell is read as it was before a commit that is under way',
+    file: 'packages/vat/src/durable/object-store.ts',
+    find: 'return pending === undefined ? stored() : pending.value;',
+    replace: 'return stored();',
+    tests: ['packages/vat/src/durable/sleep.test.ts'],
   },
   {
     name: 'durable-sweep',

@@ -151,7 +151,7 @@ export class Actor extends Runnable {
       kind,
       version: kind.options.version ?? 0,
       args: objectStore.encode(this.#args),
-      shape: objectStore.keptShape(kind) ?? shapeOf(kind, this.#behaviour),
+      shape: objectStore.kinds.shapeOf(kind) ?? shapeOf(kind, this.#behaviour),
       callable: typeof this.reference === 'function',
     });
   }
@@ -183,8 +183,8 @@ export class Actor extends Runnable {
   keep(objectStore: ObjectStore, cells: Map<string, string | undefined>): void {
     if (this.#gone) return;
     const kind = this.#kind;
-    if (!hasShape(objectStore.keptShape(kind), kind, this.#behaviour))
-      objectStore.keepKind(kind, shapeOf(kind, this.#behaviour), cells);
+    if (!hasShape(objectStore.kinds.shapeOf(kind), kind, this.#behaviour))
+      objectStore.kinds.keep(kind, shapeOf(kind, this.#behaviour), cells);
     cells.set(
       actorKey(this.home.name, this.id),
       objectStore.actorText(kind, this.#args, typeof this.reference === 'function'),

@@ -5,7 +5,8 @@
 import type { ActorKind } from '../core/kind.ts';
 import type { Target } from '../core/message.ts';
 import { functionReference, procedureReference, referenceClass } from '../core/reference.ts';
-import type { Shape, StoredActor } from '../durable/object-store.ts';
+import type { StoredActor } from '../durable/object-store.ts';
+import type { Shape } from '../durable/stored-kinds.ts';
 import { methodsOf, type PortraitContents } from '../turn/portrait.ts';
 
 /**

@@ -186,9 +186,11 @@ class Rows extends ByReference implements Table<unknown> {
     const prefix = rowsKey(this.#home.name, this.#id);
     // Reads everything before it changes anything: a half-read table would look complete.
     const rows: (readonly [key: string, row: TableRow])[] = [];
-    for (const [cell, text] of objectStore?.scan(prefix) ?? []) {
+    const cells = objectStore === undefined ? [] : [...objectStore.scan(prefix)];
+    const values = objectStore?.decodeAll(cells.map(([, text]) => text));
+    for (const [n, [cell]] of cells.entries()) {
       const key = cell.slice(prefix.length);
-      const kept = keepArgs([objectStore?.decode(text)]);
+      const kept = keepArgs([values?.[n]]);
       const bytes = kept.bytes + key.length;
       rows.push([key, { value: kept.args[0], bytes, mutable: kept.mutable, payer: account }]);
     }

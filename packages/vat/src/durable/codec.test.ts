@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { anyCharacter } from '../../../../test/any-character.ts';
 import { CapError } from '../core/errors.ts';
 import { symbolNamed } from '../core/symbols.ts';
-import { decode, encode, type Finding, type Name, type Naming, namesIn } from './codec.ts';
+import { decode, decodeAll, encode, type Finding, type Name, type Naming, namesIn } from './codec.ts';
 
 const references = new Map<string, object>();
 const named = new WeakMap<object, Name>();
@@ -63,6 +63,25 @@ test('a decoded value equals the encoded one, value for value and reference for 
       walk(value, back);
     }),
     { numRuns: 500 },
+  );
+});
+
+test('texts that are decoded together are as when decoded alone, and each name in them is told before one is found', () => {
+  fc.assert(
+    fc.property(fc.array(data, { maxLength: 5 }), (values) => {
+      const texts = values.map((value) => encode(value, naming));
+      const told: (readonly Name[])[] = [];
+      const found: Name[] = [];
+      const together = decodeAll(
+        texts,
+        { find: (name) => (found.push(name), find(name)) },
+        (names) => (told.push(names), expect(found).toEqual([])),
+      );
+      expect(isDeepStrictEqual(together, values)).toBe(true);
+      expect(told).toEqual([texts.flatMap((text) => namesIn(text))]);
+      expect(found).toEqual(told[0]);
+    }),
+    { numRuns: 300 },
   );
 });
 

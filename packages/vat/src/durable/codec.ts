@@ -146,14 +146,35 @@ const damaged = (): CapError =>
   new CapError('invalid', 'the store holds a value that no version of Hob wrote: restore it from a backup');
 
 /** The value that `text` encodes, deeply frozen. */
-export function decode(text: string, finding: Finding): unknown {
-  let json: Json;
+export const decode = (text: string, finding: Finding): unknown => value(parsed(text), finding);
+
+/** Like `decode` for each text. Calls `ahead` once with the names of all references in them, before it finds any. */
+export function decodeAll(
+  texts: readonly string[],
+  finding: Finding,
+  ahead: (names: readonly Name[]) => void,
+): readonly unknown[] {
+  const all = texts.map(parsed);
+  const names: Name[] = [];
+  for (const json of all) collect(json, names);
+  ahead(names);
+  return all.map((json) => value(json, finding));
+}
+
+function parsed(text: string): Json {
   try {
-    json = JSON.parse(text) as Json;
+    return JSON.parse(text) as Json;
   } catch {
     throw damaged();
   }
-  return value(json, finding);
+}
+
+function collect(json: Json, names: Name[]): void {
+  if (typeof json !== 'object' || json === null) return;
+  const items = Object.values(json) as Json[];
+  const special = items.length === 1 ? (json as { readonly $?: Json }).$ : undefined;
+  if (Array.isArray(special) && special[0] === 'r') names.push(nameFrom(special.slice(1)));
+  else for (const item of items) collect(item, names);
 }
 
 function value(json: Json, finding: Finding): unknown {

@@ -43,3 +43,12 @@ export function nameIn(text: string): string {
 /** The owner of a cell. A row belongs to its table: `t/VAT/ID/`. */
 export const ownerOf = (key: string): string =>
   key.startsWith('t/') ? key.slice(0, key.indexOf('/', key.indexOf('/', 2) + 1) + 1) : key;
+
+/** The JSON in a cell. Errors: `invalid` (the store is damaged). */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damaged('a cell that is no JSON');
+  }
+}

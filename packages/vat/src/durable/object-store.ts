@@ -9,19 +9,18 @@ import type { Barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
 import type { ActorKind } from '../core/kind.ts';
 import { ByReference } from '../core/reference.ts';
-import { decode, encode, type Name, type Naming } from './codec.ts';
-import { actorKey, damaged, kindKey, nameIn, namePart, numberPart, ownerOf, rowsKey } from './keys.ts';
+import { decodeAll, encode, type Name, type Naming } from './codec.ts';
+import { actorKey, damaged, jsonIn, nameIn, namePart, numberPart, ownerOf, rowsKey } from './keys.ts';
 import type { OutputCommit } from './output-commit.ts';
+import { type Shape, StoredKinds } from './stored-kinds.ts';
 
 /** The cells of a store, as of the last commit. */
 export interface Cells {
   get(key: string): string | undefined;
+  getAll(keys: readonly string[]): readonly (string | undefined)[];
   /** The cells whose key begins with `prefix`, in key order. */
   scan(prefix: string): Iterable<readonly [key: string, value: string]>;
 }
-
-/** The type of references to actors of a kind. It is known without waking an actor. */
-export type Shape = 'function' | 'procedure' | readonly string[];
 
 /** Functions that the object store needs. The modules for actors, tables and drivers provide them. */
 interface Makers {
@@ -64,6 +63,9 @@ const CALLABLE = 'callable';
 /** With 2 per turn, a full round over all references takes half as many turns as there are references. */
 const askedPerTurn = 2;
 
+/** The number of cells that one read asks for. */
+const readAtOnce = 4096;
+
 /** A stored message: the key of its cell, and `[to, method, args, causes]`. */
 export type OnTheWay = readonly [key: string, what: readonly unknown[]];
 
@@ -73,11 +75,7 @@ export class ObjectStore {
   readonly #makers: Makers;
   readonly #lasting: Naming;
   readonly #fleeting: Naming;
-  readonly #kinds: ReadonlyMap<string, ActorKind>;
-  /** The older versions of a label that stored actors may still have. */
-  readonly #versions = new Map<string, readonly number[]>();
-  /** The text already written for each label, so that it is written once. */
-  readonly #written = new Map<string, string>();
+  readonly kinds: StoredKinds;
   /** The references that somebody may still hold, by name. */
   readonly #known = new Map<string, WeakRef<object>>();
   readonly #gone = new FinalizationRegistry<string>((key) => {
@@ -91,8 +89,7 @@ export class ObjectStore {
     this.#makers = makers;
     this.#lasting = { isReference, nameOf: (x) => makers.nameOf(x, this) };
     this.#fleeting = { ...this.#lasting, fulfilled: (x) => makers.fulfilled(x), fleeting: true };
-    this.#kinds = byLabel(kinds);
-    this.#checkKinds();
+    this.kinds = new StoredKinds(cells, kinds);
     for (const prefix of ['m/', 'w/'])
       for (const [key] of cells.scan(prefix)) this.#messages = Math.max(this.#messages, Number(key.slice(2)));
   }
@@ -110,19 +107,55 @@ export class ObjectStore {
   }
 
   decode(text: string): unknown {
-    return decode(text, { find: (name) => this.find(name), lost: () => this.#makers.lost() });
+    return this.decodeAll([text])[0];
+  }
+
+  /**
+   * Decodes several texts. The actors that they refer to are read from the store together: a vat waits for each read,
+   * and a server may take half a millisecond for one.
+   */
+  decodeAll(texts: readonly string[]): readonly unknown[] {
+    let stored: ReadonlyMap<string, string | undefined> = new Map();
+    return decodeAll(
+      texts,
+      { find: (name) => this.find(name, stored), lost: () => this.#makers.lost() },
+      (names) => (stored = this.#readTogether(names)),
+    );
+  }
+
+  /** The texts of the actors among `names` that nobody holds. Of a single one, `find` reads it. */
+  #readTogether(names: readonly Name[]): ReadonlyMap<string, string | undefined> {
+    const keys = new Set<string>();
+    for (const [kind, vat, id] of names) if (kind === 'a') keys.add(actorKey(vat, id));
+    const absent = [...keys].filter((key) => this.#known.get(key)?.deref() === undefined);
+    const found = new Map<string, string | undefined>();
+    for (let from = 0; absent.length > 1 && from < absent.length; from += readAtOnce) {
+      const some = absent.slice(from, from + readAtOnce);
+      for (const [n, text] of this.#cells.getAll(some).entries()) {
+        const key = some[n] as string;
+        found.set(
+          key,
+          this.#newest(key, () => text),
+        );
+      }
+    }
+    return found;
   }
 
   // ---- references ------------------------------------------------------------------------------
 
-  /** The reference of that name: the object that somebody holds, or else a new one for a sleeping actor. */
-  find(name: Name): object {
+  /**
+   * The reference of that name: the object that somebody holds, or else a new one for a sleeping actor, whose text may be
+   * in `texts`.
+   */
+  find(name: Name, texts?: ReadonlyMap<string, string | undefined>): object {
     if (name[0] === 'd') return this.#makers.driver(name[1]);
     const [kind, vat, id] = name;
     const key = kind === 'a' ? actorKey(vat, id) : rowsKey(vat, id);
     const held = this.#known.get(key)?.deref();
     if (held !== undefined) return held;
-    const made = kind === 'a' ? this.#makers.actor(vat, id, this.#stored(key)) : this.#makers.table(vat, id);
+    const textOf = (): string | undefined => (texts?.has(key) === true ? texts.get(key) : this.get(key));
+    const made = kind === 'a' ? this.#makers.actor(vat, id, this.#stored(textOf())) : this.#makers.table(vat, id);
     this.met(key, made);
     return made;
   }
@@ -169,8 +202,13 @@ export class ObjectStore {
   }
 
   get(key: string): string | undefined {
+    return this.#newest(key, () => this.#cells.get(key));
+  }
+
+  /** A cell as the commit under way writes it, or else as it is stored. */
+  #newest(key: string, stored: () => string | undefined): string | undefined {
     const pending = this.#outputCommit.pending(key);
-    return pending === undefined ? this.#cells.get(key) : pending.value;
+    return pending === undefined ? stored() : pending.value;
   }
 
   /** Like `get`, for all keys that begin with `prefix`. */
@@ -183,103 +221,33 @@ export class ObjectStore {
     return found;
   }
 
-  #stored(key: string): StoredActor | undefined {
-    const text = this.get(key);
+  #stored(text: string | undefined): StoredActor | undefined {
     // The actor's turn was rolled back or its vat has ended, but somebody still holds its reference.
     if (text === undefined) return undefined;
     const comma = text.indexOf('\n');
     const [label, version, callable] = text.slice(0, comma).split(' ');
-    const kind = this.#kinds.get(nameIn(label ?? ''));
-    const shape = kind === undefined ? undefined : this.#shapes.get(kind);
-    if (kind === undefined || shape === undefined || !/^\d+$/.test(version ?? ''))
-      throw damaged('an actor without its kind');
-    return { kind, version: Number(version), args: text.slice(comma + 1), shape, callable: callable === CALLABLE };
+    const known = this.kinds.labelled(nameIn(label ?? ''));
+    if (known === undefined || !/^\d+$/.test(version ?? '')) throw damaged('an actor without its kind');
+    return { ...known, version: Number(version), args: text.slice(comma + 1), callable: callable === CALLABLE };
   }
 
   /** The text of an actor: its kind and version, then its arguments. */
   actorText(kind: ActorKind, args: readonly unknown[], callable: boolean): string {
-    const flag = callable && this.keptShape(kind) !== 'function' ? ` ${CALLABLE}` : '';
+    const flag = callable && this.kinds.shapeOf(kind) !== 'function' ? ` ${CALLABLE}` : '';
     return `${namePart(kind.label)} ${kind.options.version ?? 0}${flag}\n${this.encode(args)}`;
-  }
-
-  // ---- kinds -----------------------------------------------------------------------------------
-
-  readonly #shapes = new Map<ActorKind, Shape>();
-  /** Kinds whose cell already holds the text that `keepKind` would write. */
-  readonly #current = new Map<ActorKind, Shape>();
-
-  /** The shape of a kind, as stored for this environment's version; undefined if not stored yet. */
-  keptShape(kind: ActorKind): Shape | undefined {
-    return this.#current.get(kind);
-  }
-
-  /**
-   * Writes the shape of a kind when the first of its actors is stored. Throws if the environment lacks the
-   * kind.
-   */
-  keepKind(kind: ActorKind, shape: Shape, cells: Map<string, string | undefined>): void {
-    if (this.#kinds.get(kind.label) !== kind)
-      throw new CapError(
-        'invalid',
-        `"${kind.label}" is not among the definitions of this store: give it to openVats, or a restart could not bring it back`,
-      );
-    const version = kind.options.version ?? 0;
-    // Actors of older versions stay unchanged until they change. The next program that opens the store must
-    // know those versions too.
-    const older = (this.#versions.get(kind.label) ?? []).filter((one) => one !== version);
-    const text = JSON.stringify([version, shape, older]);
-    this.#current.set(kind, shape);
-    if (this.#written.get(kind.label) === text) return;
-    this.#shapes.set(kind, shape);
-    this.#written.set(kind.label, text);
-    cells.set(kindKey(kind.label), text);
-  }
-
-  /** Call after a rolled-back turn: the kinds it wrote must be written again. */
-  forgetKinds(): void {
-    this.#written.clear();
-    this.#current.clear();
   }
 
   /** Undoes lost turns that wrote `keys`: every held object is reset to its stored state. */
   reload(keys: Iterable<string>): void {
-    this.forgetKinds();
-    this.#checkKinds();
+    this.kinds.forget();
+    this.kinds.check();
     const owners = new Set<string>();
     for (const key of keys) if (key.startsWith('a/') || key.startsWith('t/')) owners.add(ownerOf(key));
     for (const key of owners) {
       const held = this.#known.get(key)?.deref();
       if (held === undefined) continue;
       if (key.startsWith('t/')) this.#makers.unread(held);
-      else this.#makers.reload(held, this.#stored(key));
-    }
-  }
-
-  #checkKinds(): void {
-    for (const [key, text] of this.#cells.scan('k/')) {
-      const label = nameIn(key.slice(2));
-      const { version, shape, older } = kindFrom(text);
-      const kind = this.#kinds.get(label);
-      if (kind === undefined)
-        throw new CapError(
-          'invalid',
-          `the store holds objects called "${label}", and no definition given to openVats has that label: add it, or name it in formerly`,
-        );
-      const mine = kind.options.version ?? 0;
-      if (version > mine)
-        throw new CapError(
-          'invalid',
-          `the store holds "${label}" in version ${version}, and this program has ${mine}: use a newer program`,
-        );
-      for (const one of [...older, version])
-        if (kind.stepsFrom(one) === undefined)
-          throw new CapError(
-            'invalid',
-            `the store holds "${label}" in version ${one}: the definition of version ${mine} needs upgrade[${one}] or migrations[${one + 1}] to migrations[${mine}]`,
-          );
-      this.#versions.set(label, [...older, version]);
-      this.#shapes.set(kind, shape);
-      if (kind.label === label) this.#written.set(label, text);
+      else this.#makers.reload(held, this.#stored(this.get(key)));
     }
   }
 
@@ -332,7 +300,7 @@ export class ObjectStore {
   /** The causes that were cut while messages were on their way. */
   cuts(): readonly (readonly [key: string, cause: string, why: CapError])[] {
     return [...this.#cells.scan('c/')].map(([key, text]) => {
-      const [code, message] = parsed(text) as readonly unknown[];
+      const [code, message] = jsonIn(text) as readonly unknown[];
       return [key, nameIn(key.slice(2)), new CapError(String(code), String(message))] as const;
     });
   }
@@ -344,32 +312,3 @@ export class ObjectStore {
 }
 
 const isReference = (x: object): boolean => ByReference.is(x) || typeof x === 'function';
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw damaged('a cell that is no JSON');
-  }
-}
-
-function kindFrom(text: string): {
-  readonly version: number;
-  readonly shape: Shape;
-  readonly older: readonly number[];
-} {
-  const [version, shape, older] = (parsed(text) ?? []) as readonly unknown[];
-  if (!Number.isSafeInteger(version) || !Array.isArray(older) || (typeof shape !== 'string' && !Array.isArray(shape)))
-    throw damaged('a kind');
-  return { version: version as number, shape: shape as Shape, older: older as readonly number[] };
-}
-
-function byLabel(kinds: readonly ActorKind[]): ReadonlyMap<string, ActorKind> {
-  const found = new Map<string, ActorKind>();
-  for (const kind of kinds)
-    for (const label of [kind.label, ...(kind.options.formerly ?? [])]) {
-      if (found.has(label)) throw new CapError('invalid', `two definitions are or were called "${label}": rename one`);
-      found.set(label, kind);
-    }
-  return found;
-}

@@ -43,10 +43,19 @@ const Team: Definition<Team, [counters: Table<Counter>, first: Counter]> = defin
   sum: () => [...counters.entries()].reduce((all, [, one]) => all + one.look(), first.look()),
 }));
 
+interface Pair {
+  bump(): number;
+  looks(): readonly number[];
+}
+const Pair: Definition<Pair, [one: Counter, two: Counter]> = define('Pair', (_bcom, one, two) => ({
+  bump: () => one.next(),
+  looks: () => [one.look(), two.look()],
+}));
+
 async function opened(awake: number, through: (commit: Commit) => Commit = (commit) => commit) {
   const folder = mkdtempSync(join(tmpdir(), 'hob-sleep-'));
   const store = await openStore({ path: join(folder, 'state') });
-  const vats = await openVatsThrough({ store, definitions: [Counter, Team], awake }, through);
+  const vats = await openVatsThrough({ store, definitions: [Counter, Pair, Team], awake }, through);
   onTestFinished(async () => {
     await vats.close();
     await store.close();
@@ -129,6 +138,31 @@ test('an actor whose change is not on the disk yet wakes with the change; if the
   for (const one of (await Promise.allSettled(lost)).slice(0, 2)) expect(one.status).toBe('rejected');
   expect(await E(one).look()).toBe(1);
   expect(await E(team).at('never')).toBe(undefined);
+});
+
+test('an actor that the collector took while its change was on the way to the disk comes back with the change', async () => {
+  const held: (() => void)[] = [];
+  let hold = false;
+  const { vats, team } = await opened(2, (commit) => (writes, done) => {
+    if (hold) held.push(() => commit(writes, done));
+    else commit(writes, done);
+  });
+  const pair = await vats.vat('v').root('pair', () => Pair(spawn(Counter('one', 0)), spawn(Counter('two', 0))));
+  await vats.settled();
+  hold = true;
+  const bumped = E(pair).bump();
+  // Turns that only look, and run on meanwhile. All three fall asleep.
+  const others = Array.from({ length: 60 }, () => E(team).at('nobody'));
+  for (let n = 0; n < 4; n += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    (globalThis as unknown as { gc(): void }).gc();
+  }
+  const looks = E(pair).looks();
+  await new Promise((resolve) => setImmediate(resolve));
+  hold = false;
+  for (const commit of held.splice(0)) commit();
+  expect([await bumped, await looks]).toEqual([1, [1, 0]]);
+  await Promise.all(others);
 });
 
 test('a wait is answered although its actor slept meanwhile', async () => {

@@ -1,4 +1,4 @@
-/** A disk that cannot be read: no behaviour takes that for a missing row. */
+/** What is read of a disk, and one that cannot be read: no behaviour takes that for a missing row. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -52,7 +52,21 @@ const Vault: Definition<Vault, [box: object, check: (x: unknown) => boolean]> = 
   }),
 );
 
-const all: readonly AnyDefinition[] = [Shelf, Thing, Vault, Cell, BrandCheck, SealedBox, Sealer, Unsealer];
+interface Crew {
+  hire(name: string): void;
+  all(): readonly Thing[];
+  count(): number;
+}
+const Crew: Definition<Crew, [members: Table<{ readonly one: Thing; readonly two: Thing }>]> = define(
+  'Crew',
+  (_bcom, members) => ({
+    hire: (name) => members.set(name, { one: spawn(Thing()), two: spawn(Thing()) }),
+    all: () => [...members.entries()].flatMap(([, { one, two }]) => [one, two]),
+    count: () => [...members.entries()].length,
+  }),
+);
+
+const all: readonly AnyDefinition[] = [Crew, Shelf, Thing, Vault, Cell, BrandCheck, SealedBox, Sealer, Unsealer];
 
 /**
  * Opens the same folder again and again. `read` has every key that is read, and `fails` says which cannot be.
@@ -77,6 +91,7 @@ function machine() {
         diskOf(() => ({
           ...rows,
           get: (key) => look(key, () => rows.get(key)),
+          getAll: (keys) => look(keys.join(' '), () => rows.getAll(keys)),
           scan: (prefix) => look(prefix, () => rows.scan(prefix)),
         })),
       ),
@@ -105,6 +120,24 @@ test('an actor that takes every error for an answer decides nothing from a disk 
   disk.fails = () => false;
   // Nothing of that turn stays, and the next one sees what is there.
   expect([await E(shelf).asked(), await E(shelf).has('a'), await E(shelf).has('b')]).toEqual([0, true, false]);
+});
+
+test('a table is read with all actors in its rows, in two reads', async () => {
+  const { boot, read, disk } = machine();
+  const make = (): ReturnType<typeof Crew> => Crew(table());
+  const crew = await (await boot()).vat('v').root('crew', make);
+  for (let n = 0; n < 50; n += 1) await E(crew).hire(`m${n}`);
+  const next = await (await boot()).vat('v').root('crew', make);
+  const before = read.length;
+  disk.fails = (key) => key.includes(' ');
+  await expect(E(next).count()).rejects.toMatchObject({ code: 'unavailable' });
+  disk.fails = () => false;
+  expect(await E(next).count()).toBe(50);
+  // The rows, then the actors; again after the failure, and whenever the collector took the table in between.
+  const sizes = read.slice(before).map((keys) => keys.split(' ').length);
+  expect(sizes).toEqual(sizes.map((_, n) => (n % 2 === 0 ? 1 : 100)));
+  const answers = await Promise.all([...(await E(next).all())].map((one) => E(one).use()));
+  expect(answers).toEqual(Array.from({ length: 100 }, () => 'used'));
 });
 
 test('a brand check says "no" of no box that the disk could not give', async () => {

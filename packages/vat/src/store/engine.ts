@@ -55,6 +55,7 @@ export interface StoreEngine {
   lines(from: number, limit: number): readonly StoredLine[];
   /** Returns a cell as last committed. */
   get(key: string): string | undefined;
+  getAll(keys: readonly string[]): readonly (string | undefined)[];
   /** Returns the cells whose key begins with `prefix`, in the order of the UTF-8 bytes of their keys. */
   scan(prefix: string): readonly Cell[];
   /** Returns at most `limit` of these cells, with keys greater than `after`. */
@@ -292,6 +293,11 @@ class Engine implements StoreEngine {
   get(key: string): string | undefined {
     this.#check();
     return this.#disk.read('get', key) as string | undefined;
+  }
+
+  getAll(keys: readonly string[]): readonly (string | undefined)[] {
+    this.#check();
+    return this.#disk.read('getAll', keys) as readonly (string | undefined)[];
   }
 
   scan(prefix: string): readonly Cell[] {

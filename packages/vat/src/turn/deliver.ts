@@ -108,7 +108,7 @@ function deliverTurn(services: DeliveryServices, message: Message, began: number
     } catch (error) {
       noteIfFault(error);
       failure = { error };
-      objectStore.forgetKinds();
+      objectStore.kinds.forget();
     }
   }
   if (failure !== undefined) turn.rollback(start, failure.error);

@@ -21,5 +21,9 @@ export function readInTurns(cells: Cells): Cells {
       throw failure;
     }
   };
-  return { get: (key) => read(() => cells.get(key)), scan: (prefix) => read(() => [...cells.scan(prefix)]) };
+  return {
+    get: (key) => read(() => cells.get(key)),
+    getAll: (keys) => read(() => cells.getAll(keys)),
+    scan: (prefix) => read(() => [...cells.scan(prefix)]),
+  };
 }
