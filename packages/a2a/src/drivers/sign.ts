@@ -1,12 +1,11 @@
 /**
  * Signs a card: a JWS over its canonical JSON (RFC 7515, RFC 8785), as A2A 1.0 §8.4 says.
  *
- * The library drops what A2A 1.0 does not know before it signs. So a card is checked first: it has no such fields.
+ * The libraries are loaded with the first key. One drops what A2A 1.0 does not know before it signs. So a card is checked first: it has no such fields.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { canonicalizeAgentCard, generateAgentCardSignature, AgentCard as Message } from '@a2a-js/sdk';
 import { CapError } from '@hob/vat';
-import { calculateJwkThumbprint, flattenedVerify, type JWK } from 'jose';
+import type { JWK } from 'jose';
 import type { AgentCard } from '../card.ts';
 import { validateAgentCard } from '../validate.ts';
 
@@ -39,6 +38,7 @@ export function signingKey(pem: string): SigningKey {
 /** The public key of a PEM, for whoever checks the card: a JWK whose `kid` is its thumbprint (RFC 7638). */
 export async function cardKey(pem: string): Promise<JWK> {
   const { key, alg } = signingKey(pem);
+  const { calculateJwkThumbprint } = await import('jose');
   const jwk = createPublicKey(key).export({ format: 'jwk' }) as JWK;
   return { ...jwk, alg, use: 'sig', kid: await calculateJwkThumbprint(jwk) };
 }
@@ -47,6 +47,7 @@ export async function cardKey(pem: string): Promise<JWK> {
 export async function signAgentCard(card: AgentCard, pem: string): Promise<AgentCard> {
   const { key, alg } = signingKey(pem);
   const { kid } = await cardKey(pem);
+  const { generateAgentCardSignature, AgentCard: Message } = await import('@a2a-js/sdk');
   const { signatures: _before, ...unsigned } = card;
   const sign = generateAgentCardSignature(key, { alg, kid: kid as string, typ: 'JOSE' });
   const { signatures } = await sign(Message.fromJSON(unsigned));
@@ -56,6 +57,8 @@ export async function signAgentCard(card: AgentCard, pem: string): Promise<Agent
 /** Whether a card is valid and one of its signatures is by this key, which `cardKey` has returned. */
 export async function isSignedBy(card: unknown, key: JWK): Promise<boolean> {
   if (validateAgentCard(card).length > 0) return false;
+  const { canonicalizeAgentCard, AgentCard: Message } = await import('@a2a-js/sdk');
+  const { flattenedVerify } = await import('jose');
   const { signatures = [] } = card as AgentCard;
   const payload = Buffer.from(canonicalizeAgentCard(Message.fromJSON(card))).toString('base64url');
   for (const one of signatures) {

@@ -8,7 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { CapError } from '@hob/vat';
-import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import type { importJWK, JWK } from 'jose';
 import { cardKey, signingKey } from './sign.ts';
 
 const LASTS_S = 60;
@@ -42,6 +42,7 @@ interface KnownKey {
 
 /** Errors: `invalid` (a key). */
 export async function knowPeers({ keys, audience, now }: KnownPeers): Promise<Know> {
+  const { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } = await import('jose');
   const known = new Map<string, KnownKey>();
   const since = now();
   for (const [name, jwk] of Object.entries(keys)) {
@@ -96,6 +97,7 @@ export interface TokenRequest {
 
 /** Signs a token for one request, in the next minute. It goes into `authorization: Bearer …`. Errors: `invalid`. */
 export async function peerToken({ pem, audience, now }: TokenRequest): Promise<string> {
+  const { SignJWT } = await import('jose');
   const { key, alg } = signingKey(pem);
   const { kid } = await cardKey(pem);
   // Whole seconds would be before the beginning of a host that began within this second.

@@ -6,7 +6,7 @@
  */
 import type { Socket } from 'node:net';
 import type { CapError } from '@hob/vat';
-import { type buildConnector, Client } from 'undici';
+import type { buildConnector } from 'undici';
 import type { Address } from '../../address/address.ts';
 import type { Origin } from '../../address/origin.ts';
 import { refusal } from '../../base/errors.ts';
@@ -41,6 +41,7 @@ async function tunnel(
 ): Promise<Socket> {
   const name = addresses?.[0] ?? host.address;
   const target = name === undefined ? host.text : name.family === 6 ? `[${name.text}]` : name.text;
+  const { Client } = await import('undici');
   const client = new Client(at.text);
   try {
     const headers = authorization === undefined ? {} : { 'proxy-authorization': authorization.use() };

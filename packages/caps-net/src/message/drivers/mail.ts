@@ -1,13 +1,12 @@
 /**
- * An adapter that hands each message to a mail server (SMTP), by nodemailer.
+ * An adapter that hands each message to a mail server (SMTP), by nodemailer, which is loaded with the first message.
  *
  * Promise: the bytes are made when the draft is, with date and message id, and exactly these are sent, to one mailbox. The
  * server is reached as every server is: at judged addresses, and with TLS if `secure`. If the server took the command DATA
  * and gave no answer, the outcome is unknown.
  */
 import { Readable } from 'node:stream';
-import MailComposer from 'nodemailer/lib/mail-composer';
-import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { takeOrigin } from '../../address/origin.ts';
 import { addressPolicy } from '../../address/policy.ts';
 import { type OptionNames, takeOptions } from '../../base/arguments.ts';
@@ -66,6 +65,7 @@ export function mailAdapterWith(given: MailOptions, resolver: Resolver): Message
   const origin = takeOrigin(`http${tls === 'implicit' ? 's' : ''}://${options.server}`, 'server');
   const policy = addressPolicy(options.addresses, resolver.own);
   const render = async ({ id, subject, text, attachments }: Message): Promise<Uint8Array> => {
+    const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
     const composer = new MailComposer({
       ...{ from, to, subject, text, textEncoding: 'base64', messageId: `<${id}@hob.invalid>` },
       attachments: attachments.map(({ name, type, data }) => ({ filename: name, contentType: type, content: Buffer.from(data) })), // biome-ignore format: one line
@@ -74,10 +74,11 @@ export function mailAdapterWith(given: MailOptions, resolver: Resolver): Message
     return composer.compile().build();
   };
   const deliver: MessageAdapter['deliver'] = async (bytes, _message, { signal, leaving }) => {
+    const { default: Connection } = await import('nodemailer/lib/smtp-connection');
     const socket = await inTime(CONNECT_MS, (late) => openSocket({ origin, policy, ca }, resolver, late));
     const end = (): void => void socket.destroy();
     signal.addEventListener('abort', end, { once: true });
-    const connection = new SMTPConnection({
+    const connection = new Connection({
       ...{ connection: socket, host: origin.host.text, port: origin.port, secured: tls === 'implicit' },
       ...{ secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
       tls: { servername: origin.host.text, ...(ca === undefined ? {} : { ca }) },

@@ -11,9 +11,12 @@ import { tableFrom } from './table.ts';
 import { BIAS, LIMIT, ORDINARY, SCALE, WEIGHTS } from './weights.ts';
 import { clausesOf, windowsOf } from './windows.ts';
 
-const weights = tableFrom(WEIGHTS, BUCKETS);
-
-const weightOf = (feature: number): number => (weights[feature] as number) * SCALE;
+let weights: Int8Array | undefined;
+/** The table is unpacked for the first text. That takes 45 ms, and most processes read none. */
+const weightOf = (feature: number): number => {
+  weights ??= tableFrom(WEIGHTS, BUCKETS);
+  return (weights[feature] as number) * SCALE;
+};
 
 const score = (window: string): number => scoreOf(featuresOf(window), weightOf, BIAS);
 

@@ -6,13 +6,7 @@
  */
 import { safeText } from '@hob/host';
 import { CapError } from '@hob/vat';
-import {
-  Client,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  UrlElicitationRequiredError,
-} from '@modelcontextprotocol/client';
+import type { Client, SdkErrorCode } from '@modelcontextprotocol/client';
 import { isServerError, type ServerCode, serverError } from '../errors.ts';
 import { NO_ANSWER } from '../http-transport.ts';
 import { TOO_LARGE } from '../incoming.ts';
@@ -35,31 +29,34 @@ export type Era = 'auto' | 'legacy';
 const RAW = {
   '~standard': { version: 1, vendor: 'hob', validate: (value: unknown) => ({ value: value as Fields }) },
 } as const;
+type Sdk = typeof import('@modelcontextprotocol/client');
 /** The errors of the client. All others say that the server spoke no MCP. */
-const CODES: Readonly<Partial<Record<SdkErrorCode, ServerCode>>> = {
-  [SdkErrorCode.RequestTimeout]: 'SERVER_TIMEOUT',
-  [SdkErrorCode.UnsupportedResultType]: 'SERVER_ASKS',
-  [SdkErrorCode.ConnectionClosed]: 'SERVER_ENDED',
-  [SdkErrorCode.NotConnected]: 'SERVER_ENDED',
-  [SdkErrorCode.SendFailed]: 'SERVER_ENDED',
-};
+const codesOf = ({ SdkErrorCode: code }: Sdk): Readonly<Partial<Record<SdkErrorCode, ServerCode>>> => ({
+  [code.RequestTimeout]: 'SERVER_TIMEOUT',
+  [code.UnsupportedResultType]: 'SERVER_ASKS',
+  [code.ConnectionClosed]: 'SERVER_ENDED',
+  [code.NotConnected]: 'SERVER_ENDED',
+  [code.SendFailed]: 'SERVER_ENDED',
+});
 const MOST_PAGES = 64;
 const LONGEST_MESSAGE = 500;
 
 export class Connection {
   readonly #name: string;
   readonly #run: Run;
+  readonly #sdk: Sdk;
   readonly #client: Client;
   readonly #limits: FullServerLimits;
   #over = false;
 
-  private constructor({ name, limits }: ServerPlace, era: Era, run: Run) {
+  private constructor({ name, limits }: ServerPlace, era: Era, run: Run, sdk: Sdk) {
+    this.#sdk = sdk;
     this.#name = name;
     this.#run = run;
     this.#limits = limits;
     const versionNegotiation =
       era === 'auto' ? { mode: 'auto' as const, probe: { timeoutMs: Math.ceil(limits.startMs / 3) } } : { mode: 'legacy' as const }; // biome-ignore format: one line
-    this.#client = new Client(
+    this.#client = new sdk.Client(
       { name: 'hob', version: '1' },
       { capabilities: {}, versionNegotiation, inputRequired: { autoFulfill: false } },
     );
@@ -71,8 +68,10 @@ export class Connection {
    * person who runs the host. Errors: `SERVER_START`, those of the sandbox.
    */
   static async open(place: ServerPlace, era: Era, tell: (words: string) => void): Promise<Connection> {
+    // Loaded with the first server: it takes 150 ms, and most hosts have none.
+    const sdk = await import('@modelcontextprotocol/client');
     const run = await place.begin();
-    const made = new Connection(place, era, run);
+    const made = new Connection(place, era, run, sdk);
     try {
       await made.#client.connect(run.transport, { timeout: place.limits.startMs });
       return made;
@@ -139,6 +138,7 @@ export class Connection {
 
   #errorOf(error: unknown): unknown {
     const { fault } = this.#run.transport;
+    const { ProtocolError, SdkError, UrlElicitationRequiredError } = this.#sdk;
     if (fault !== undefined) return serverError(fault, this.#name);
     // Those of an http cap say what may have happened.
     if (isServerError(error) || error instanceof CapError) return error;
@@ -149,7 +149,7 @@ export class Connection {
       if (own === NO_ANSWER) return serverError('SERVER_ENDED', this.#name);
       return serverError('SERVER_ERROR', this.#name, `it says “${safeText(error.message, LONGEST_MESSAGE).text}”`);
     }
-    const code = error instanceof SdkError ? CODES[error.code] : undefined;
+    const code = error instanceof SdkError ? codesOf(this.#sdk)[error.code] : undefined;
     // Other errors are those of a job that takes no input any more.
     return serverError(code ?? (error instanceof SdkError ? 'SERVER_PROTOCOL' : 'SERVER_ENDED'), this.#name);
   }
