@@ -304,6 +304,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: served,
   },
   {
+    name: 'cluster-export-clock',
+    breaks: 'lines of two tenants are in the order of the clocks of their machines, and not of their commits',
+    file: 'packages/cluster/src/export.ts',
+    find: 'times.get(seq) ?? t',
+    replace: 't',
+    tests: ['packages/cluster/src/export.test.ts'],
+  },
+  {
     name: 'cluster-export-order',
     breaks: 'an export does not merge the ledgers by time: it has one after the other',
     file: 'packages/cluster/src/export.ts',

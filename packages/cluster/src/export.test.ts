@@ -1,4 +1,6 @@
 /** The ledgers of a cluster as one stream: random streams that are merged, and real ledgers of two tenants. */
+import { type Host, openHost } from '@hob/host';
+import { systemClock } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test as plain } from 'vitest';
 import { requires } from '../../../test/needs.ts';
@@ -24,7 +26,8 @@ plain(
     await fc.assert(
       fc.asyncProperty(fc.array(times, { maxLength: 4 }), async (given) => {
         const ledgers = new Map(given.map((of, n) => [`t${n}`, of.map((t, seq) => JSON.stringify({ seq, t }))]));
-        const streams = new Map([...ledgers].map(([name, lines]) => [name, (async function* () { yield* lines; })()])); // biome-ignore format: one line
+        const timed = (lines: readonly string[]) => lines.map((line) => [line, (JSON.parse(line) as { readonly t?: number }).t ?? 0] as const); // biome-ignore format: one line
+        const streams = new Map([...ledgers].map(([name, lines]) => [name, (async function* () { yield* timed(lines); })()])); // biome-ignore format: one line
         const found = await all(merged(streams));
         for (const [name, lines] of ledgers)
           expect(found.filter(({ tenant }) => tenant === name).map(({ line }) => line)).toEqual(lines);
@@ -43,10 +46,10 @@ plain(
 
 plain('when the reader stops, the streams of all tenants are ended', async () => {
   const ended: string[] = [];
-  const endless = (name: string): AsyncIterable<string> =>
+  const endless = (name: string): AsyncIterable<readonly [string, number]> =>
     (async function* () {
       try {
-        for (;;) yield '{"t":1}';
+        for (;;) yield ['{}', 1] as const;
       } finally {
         ended.push(name);
       }
@@ -56,6 +59,32 @@ plain('when the reader stops, the streams of all tenants are ended', async () =>
   await lines.return();
   expect(ended).toEqual(['a', 'b']);
 });
+
+test('lines of tenants come in the order of their commits, whatever the clocks of the machines say; older lines by their own times', async () => {
+  const { url, sql } = await databaseOn(server.cluster);
+  const HOUR = 3_600_000;
+  const late = { ...systemClock(), wall: () => Date.now() - HOUR };
+  const one = await machine(url, 'one');
+  const two = await machine(url, 'two', { open: ({ store, stateDir, onCheckpoint }) => openHost({ stateDir, store, onCheckpoint, clock: late }) }); // biome-ignore format: one line
+  for (const [name, at] of [['acme', one], ['globex', two]] as const) {
+    await one.cluster.addTenant(name);
+    await one.cluster.pin(name, at === one ? 'one' : 'two');
+    await serves(at, name);
+  } // biome-ignore format: a list
+  const opened: string[] = [];
+  for (let n = 0; n < 6; n += 1) {
+    const host = (n % 2 === 0 ? one.hosts.get('acme') : two.hosts.get('globex')) as Host;
+    opened.push((await host.openSession({ name: `s${n}` })).id);
+  }
+  const begun = async (): Promise<readonly number[]> => {
+    const lines = (await all(one.cluster.ledgers())).map(({ line }) => JSON.parse(line) as Readonly<Record<string, string>>); // biome-ignore format: one line
+    return lines.flatMap(({ k, what, session = '' }) => (k === 'session' && what === 'open' ? [opened.indexOf(session)] : [])); // biome-ignore format: one line
+  };
+  expect(await begun()).toEqual([0, 1, 2, 3, 4, 5]);
+  // As tables of an earlier version have it. The clock of the second machine is behind.
+  for (const tenant of ['acme', 'globex']) await sql`UPDATE ${sql(`hob_tenant_${tenant}`)}.line SET at = NULL`;
+  expect(await begun()).toEqual([1, 3, 5, 0, 2, 4]);
+}, 60_000);
 
 test('an export has the ledgers of served and of removed tenants; a tenant that nobody has opened yet does not stop it', async () => {
   const { url } = await databaseOn(server.cluster);

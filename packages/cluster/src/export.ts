@@ -1,9 +1,11 @@
 /**
  * Merges the ledgers of all tenants into one stream of lines.
  *
- * Promise: each line of a tenant comes once, in the order of the commits. Lines of different tenants are ordered by their
- * times. These come from the clocks of the machines, which may differ.
+ * Promise: each line of a tenant comes once, in the order of the commits. Lines of different tenants come in the order in
+ * which the server got them, by its clock. So a line comes after all that were committed before its commit began. Lines
+ * of an earlier version of the tables are ordered by their own times, which come from the clocks of the machines.
  */
+import { lineTimes } from '@hob/store-postgres';
 import { type CapError, exportLedger, type Store } from '@hob/vat';
 
 /** One line of the ledger of a tenant. */
@@ -13,17 +15,22 @@ export interface ClusterLine {
   readonly line: string;
 }
 
+/** A line, and its time in ms since 1970. */
+type TimedLine = readonly [line: string, ms: number];
+
 /** The rest of the ledger of a tenant. `head` is the next line. */
 interface Rest {
   readonly tenant: string;
-  readonly lines: AsyncIterator<string>;
+  readonly lines: AsyncIterator<TimedLine>;
   head: string;
-  /** The latest time in this ledger so far, in ms since 1970. If a clock is set back, this time does not go back. */
+  /** The latest time in this ledger so far. If a clock is set back, this time does not go back. */
   time: number;
 }
 
 /** Merges ledgers. The keys of the map are the names of the tenants. Ends all ledgers if the reader stops. */
-export async function* merged(ledgers: ReadonlyMap<string, AsyncIterable<string>>): AsyncGenerator<ClusterLine, void> {
+export async function* merged(
+  ledgers: ReadonlyMap<string, AsyncIterable<TimedLine>>,
+): AsyncGenerator<ClusterLine, void> {
   const rests: Rest[] = [];
   try {
     for (const [tenant, ledger] of ledgers) {
@@ -45,10 +52,27 @@ export async function* merged(ledgers: ReadonlyMap<string, AsyncIterable<string>
 async function advance(rest: Rest): Promise<boolean> {
   const { done, value } = await rest.lines.next();
   if (done === true) return false;
-  const { t } = JSON.parse(value) as { readonly t?: number };
-  rest.head = value;
-  rest.time = Math.max(rest.time, t ?? 0);
+  const [line, ms] = value;
+  rest.head = line;
+  rest.time = Math.max(rest.time, ms);
   return true;
+}
+
+const LINES_AT_ONCE = 1000;
+
+/** The lines of a ledger with their times. */
+async function* timed(store: Store): AsyncGenerator<TimedLine, void> {
+  let times: ReadonlyMap<number, number> = new Map();
+  let known = 0;
+  for await (const line of exportLedger(store)) {
+    const { seq, t = 0 } = JSON.parse(line) as { readonly seq: number; readonly t?: number };
+    if (seq > known) {
+      times = new Map(await lineTimes(store, seq, LINES_AT_ONCE));
+      // Lines may be missing in between, but none beyond this one is in the answer.
+      known = Math.max(seq, ...times.keys());
+    }
+    yield [line, times.get(seq) ?? t];
+  }
 }
 
 /** Opens the stores of these tenants, also while they are served, and merges their ledgers. Errors: those of `look`. */
@@ -66,7 +90,7 @@ export async function* exported(
       });
       if (store !== undefined) stores.set(tenant, store);
     }
-    yield* merged(new Map([...stores].map(([tenant, store]) => [tenant, exportLedger(store)])));
+    yield* merged(new Map([...stores].map(([tenant, store]) => [tenant, timed(store)])));
   } finally {
     for (const store of stores.values()) await store.close();
   }

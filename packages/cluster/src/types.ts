@@ -113,7 +113,7 @@ export interface Cluster extends AsyncDisposable {
   verify(options?: { readonly kept?: KeptEntry }): Promise<ClusterVerdict>;
   /**
    * Returns the ledgers of all tenants, also of removed ones, as one stream. The lines of a tenant are in the order of
-   * their commits. Lines of different tenants are in the order of their times. Errors: `unavailable`.
+   * their commits. Lines of different tenants are in the order in which the database got them. Errors: `unavailable`.
    */
   ledgers(): AsyncIterable<ClusterLine>;
   /** Leaves the cluster. Resolves when this process has closed all stores. */

@@ -6,6 +6,7 @@ import { wayTo } from '../../../test/postgres-way.ts';
 import { closing, engineOf, linesAfter } from '../../../test/store-suite.ts';
 import { mirrorOf } from '../test/mirror.ts';
 import { type PostgresStoreOptions, postgresStore, type StoreHosts, storeHosts } from './index.ts';
+import { STEPS } from './schema.ts';
 
 const test = requires('postgres');
 const server = serverOfFile(test);
@@ -28,7 +29,7 @@ test('storeHosts names the host that has the store and those that wait, and none
   await expect.poll(async () => (await seen(schema)).standbys.length).toBe(1);
   const now = await seen(schema);
   expect(now).toEqual({
-    ...{ epoch: 1, versions: { tables: 2, serves: 1 } },
+    ...{ epoch: 1, versions: { tables: STEPS.length, serves: 1 } },
     holder: { name: 'alpha.1', leaseMs: expect.any(Number), connected: true },
     standbys: [{ name: 'beta-2', heardMs: expect.any(Number) }],
     replication: { mode: 'none', standbys: [], hidden: 0 },

@@ -11,7 +11,7 @@ import { CapError } from '@hob/vat/errors';
 import { COMMIT, cutOf, parametersOf } from './commit.ts';
 import { type Connection, Lost, type Row, ServerError } from './drivers/connection.ts';
 import { randomText } from './drivers/random.ts';
-import { hostsOf, type StoreHosts, waits, waitsNoMore } from './hosts.ts';
+import { waits, waitsNoMore } from './hosts.ts';
 import {
   type Before,
   Held,
@@ -173,8 +173,9 @@ class LiveStore {
       });
   }
 
-  hosts(): Promise<StoreHosts> {
-    return this.#inOrder(() => this.#ask((connection) => hostsOf(connection, this.#options.schema)));
+  /** Asks the server something else, after all that was asked before. */
+  asks<T>(question: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#inOrder(() => this.#ask(question));
   }
 
   refill(): Promise<boolean> {

@@ -11,6 +11,7 @@ import { serverAt } from './address.ts';
 import type { Given } from './drivers/store-thread.ts';
 import { STORE_THREAD } from './drivers/thread-place.ts';
 import type { StoreHosts } from './hosts.ts';
+import type { LineTime } from './reads.ts';
 import { STEPS } from './schema.ts';
 
 /** Where the store lies, and how it is used. */
@@ -97,10 +98,20 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
  * Returns which hosts use a store that `postgresStore` opened, how long the lease runs, and how far the standbys of
  * the server are. Errors: `invalid` (another kind of store), `unavailable` (no answer, or the store is closed).
  */
-export async function storeHosts(store: Store): Promise<StoreHosts> {
+export const storeHosts = async (store: Store): Promise<StoreHosts> => (await asked(store, 'hosts')) as StoreHosts;
+
+/**
+ * Returns when the server got the lines of the ledger, by its clock: at most `limit` lines from `from` on. A line that was
+ * committed after another one, in any store of the server, has a later time, unless the clock of the server was set back.
+ * Lines of an earlier version of the tables have no time. Errors: those of `storeHosts`.
+ */
+export const lineTimes = async (store: Store, from: number, limit: number): Promise<readonly LineTime[]> =>
+  (await asked(store, 'times', from, limit)) as readonly LineTime[];
+
+async function asked(store: Store, method: string, ...args: readonly unknown[]): Promise<unknown> {
   const thread = threads.get(store);
-  if (thread === undefined) throw new CapError('invalid', 'storeHosts takes a store that postgresStore opened');
+  if (thread === undefined) throw new CapError('invalid', 'this is no store that postgresStore opened');
   return await new Promise((resolve, reject) =>
-    thread.later('hosts', [], (error, hosts) => (error === undefined ? resolve(hosts as StoreHosts) : reject(error))),
+    thread.later(method, args, (error, answer) => (error === undefined ? resolve(answer) : reject(error))),
   );
 }

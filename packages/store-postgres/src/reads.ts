@@ -1,7 +1,7 @@
 /** Reads the last committed state. */
 import type { Query } from '@hob/vat/engine';
 import { bytesList, bytesText, textOf, utf8 } from './bytes.ts';
-import type { Connection, Row } from './drivers/connection.ts';
+import { type Connection, type Row, ServerError } from './drivers/connection.ts';
 
 /**
  * An upper bound for the keys that begin with `prefix`. No byte of a key is 0xff, because keys are UTF-8. Every prefix
@@ -40,6 +40,24 @@ export async function read(connection: Connection, query: Query, last: number): 
       const found = await connection.query(between, [query[1], Math.min(query[2], last)]);
       return found.map(({ seq, salt, bytes }) => ({ seq: Number(seq), salt, bytes }));
     }
+  }
+}
+
+/** When the server got a line, in ms since 1970 by its clock. */
+export type LineTime = readonly [seq: number, ms: number];
+
+const NO_COLUMN = '42703';
+
+/** The times of at most `limit` lines from `from` on. Lines of an earlier version of the tables have none. */
+export async function timesOf(connection: Connection, from: number, limit: number): Promise<readonly LineTime[]> {
+  const times = `SELECT seq, (extract(epoch FROM at) * 1000)::float8 AS ms FROM line
+    WHERE seq >= $1::bigint ORDER BY seq LIMIT ${LIMIT}`;
+  try {
+    const found = await connection.query(times, [from, limit]);
+    return found.flatMap(({ seq, ms }) => (ms === null ? [] : [[Number(seq), Number(ms)] as const]));
+  } catch (error) {
+    if (error instanceof ServerError && error.state === NO_COLUMN) return [];
+    throw error;
   }
 }
 

@@ -9,7 +9,7 @@ import { inherited } from '../../../test/mutants/environment.ts';
 import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
 import { storeOfSteps } from '../test/versions.ts';
-import { postgresStore, storeHosts } from './index.ts';
+import { lineTimes, postgresStore, storeHosts } from './index.ts';
 import { STEPS, type Step } from './schema.ts';
 
 const test = requires('postgres');
@@ -118,6 +118,7 @@ test('a store of the first version is looked at as it is, and is brought forward
   await look.close();
   await using beside = await postgresStore({ url: server.cluster.url, schema, look: true });
   expect((await storeHosts(beside)).versions).toEqual({ tables: 1, serves: 1 });
+  expect(await lineTimes(beside, 1, 10)).toEqual([]);
   const columns = () => ask(schema, `SELECT table_name, column_name, data_type, column_default, is_nullable FROM information_schema.columns WHERE table_schema = '$schema' ORDER BY 1, 2`); // biome-ignore format: one line
   expect((await columns()).some(({ column_name }) => column_name === 'tables')).toBe(false);
   await old.close();
@@ -130,6 +131,13 @@ test('a store of the first version is looked at as it is, and is brought forward
   expect(await back.add()).toBe(3);
   await back.close();
   const brought = await columns();
+  // Lines of both versions have times since then, and older ones have none.
+  await using after = await postgresStore({ url: server.cluster.url, schema, look: true });
+  const seqs = (await ask(schema, 'SELECT seq::int FROM $schema.line ORDER BY seq')).map(({ seq }) => seq);
+  const times = await lineTimes(after, 1, 100);
+  expect(times.length).toBeGreaterThan(1);
+  expect(times.map(([seq]) => seq)).toEqual(seqs.slice(-times.length));
+  expect(times.length).toBeLessThan(seqs.length);
   // A new store has the same tables as one that came all the way.
   await server.cluster.sql.unsafe(`ALTER SCHEMA ${schema} RENAME TO ${schema}_old`);
   await (await open(schema, STEPS)).close();

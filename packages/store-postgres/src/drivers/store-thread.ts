@@ -3,7 +3,9 @@
 import { bootClock, type Query, type Sentinel, sentinelOf, serveThread, unpacked } from '@hob/vat/engine';
 import { CapError } from '@hob/vat/errors';
 import type { Server } from '../address.ts';
+import { hostsOf } from '../hosts.ts';
 import { openLive, type StoreOptions } from '../live-store.ts';
+import { timesOf } from '../reads.ts';
 import { checkServer } from '../server.ts';
 import { prepareThread } from './client-thread.ts';
 import { connect } from './connection.ts';
@@ -45,7 +47,8 @@ serveThread(async ({ server, sentinel, options }: Given, notify) => {
     write: (...items: Parameters<typeof unpacked>[0]) => store.write(unpacked(items)),
     confirm: () => store.confirm(),
     read: (...query: Query) => store.read(...query),
-    hosts: () => store.hosts(),
+    hosts: () => store.asks((connection) => hostsOf(connection, options.schema)),
+    times: (from: number, limit: number) => store.asks((connection) => timesOf(connection, from, limit)),
     scrub: () => store.scrub(),
     refill: () => store.refill(),
     reopen: () => store.reopen(),

@@ -25,7 +25,7 @@ import type { Vats } from '../vats/interface.ts';
 import { openVats } from '../vats/vats.ts';
 
 const folders = ['store-v2', 'store-v3', 'store-v4'] as const;
-const dumps = ['store-v1', 'store-v2'] as const;
+const dumps = ['store-v1', 'store-v2', 'store-v3'] as const;
 const GOLDEN = join(import.meta.dirname, '..', '..', 'golden');
 
 const onServer = requires('postgres');

@@ -6,7 +6,7 @@ import type { Verb } from '../../line/verb.ts';
 export const clusterExport: Verb = {
   name: 'cluster export',
   operands: '[file]',
-  about: 'writes the ledgers of all tenants as JSON Lines, in the order of their times: { "tenant", "line" }',
+  about: 'writes the ledgers of all tenants as JSON Lines, in the order of their commits: { "tenant", "line" }',
   options: [CLUSTER],
   examples: ['hob cluster export all.jsonl', 'hob cluster export | head'],
   codes: { 1: 'the database has no cluster, or does not answer; or the file cannot be written' },
