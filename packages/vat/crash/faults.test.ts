@@ -28,7 +28,7 @@ const POSTGRES = {
   soft: { share: 31 },
   hard: { from: 5, share: 397 },
   mostCalls: 30,
-  told: ['disk full once', 'I/O error once'],
+  told: ['disk full once', 'disk full from then on', 'I/O error once', 'I/O error from then on'],
   check({ rows }: Injected) {
     // A lost connection is made anew, and the commit is found or done again.
     for (const name of ['connection cut once', 'answer lost once', 'session ended once'])

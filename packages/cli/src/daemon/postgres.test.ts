@@ -114,7 +114,7 @@ test('a second machine waits as a standby, and takes over with the sessions and 
   expect(standby.out).toBe('');
   const words = named(second, database);
   const seen = await second.run('status', ...words);
-  expect(seen.out).toMatch(new RegExp(`^store: \\S+-${host.child.pid} has it for \\d\\.\\d s unless .*opened once\ntables: version 2, .*\nstandby: \\S+-${standby.child.pid}, heard of `)); // biome-ignore format: one line
+  expect(seen.out).toMatch(new RegExp(`^store: \\S+-${host.child.pid} has it for \\d\\.\\d s unless .*opened once\ntables: version \\d, .*\nstandby: \\S+-${standby.child.pid}, heard of `)); // biome-ignore format: one line
   const json = await second.json<{ store: StoreHosts }>('status', ...words);
   expect(shapeFault(`{ store: ${STORE_JSON} }`, json)).toBeUndefined();
   expect(json.store.standbys.length).toBe(1);

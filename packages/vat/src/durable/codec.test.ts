@@ -72,11 +72,14 @@ test('texts that are decoded together are as when decoded alone, and each name i
       const texts = values.map((value) => encode(value, naming));
       const told: (readonly Name[])[] = [];
       const found: Name[] = [];
-      const together = decodeAll(
-        texts,
-        { find: (name) => (found.push(name), find(name)) },
-        (names) => (told.push(names), expect(found).toEqual([])),
-      );
+      const finds = (name: Name): object => {
+        found.push(name);
+        return find(name);
+      };
+      const together = decodeAll(texts, { find: finds }, (names) => {
+        told.push(names);
+        expect(found).toEqual([]);
+      });
       expect(isDeepStrictEqual(together, values)).toBe(true);
       expect(told).toEqual([texts.flatMap((text) => namesIn(text))]);
       expect(found).toEqual(told[0]);
