@@ -10,6 +10,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { deepStack } from './scripts/stack.mjs';
 import { mutated } from './test/mutants/plugin.ts';
+import { LongestFirst } from './test/sequencer.ts';
 import { differInPlain, filesOf, ownProcess, sameInNative, sameInPlain } from './test/tiers.ts';
 
 const tier = process.env['HOB_TIER'];
@@ -58,6 +59,7 @@ export default defineConfig({
     execArgv: ['--expose-gc', ...deepStack()],
     // A forgotten `test.only` would leave out everything else and still be green.
     allowOnly: report === undefined,
+    sequence: { sequencer: LongestFirst },
     reporters: report === undefined ? ['default'] : ['default', ['./test/reporter.ts', { report }]],
     projects: [
       ...regime('locked', filesOf(tier, locked), proc, ['./test/lockdown.ts', './test/closed-vats.ts']),
