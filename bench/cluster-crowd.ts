@@ -9,20 +9,12 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openHost, type SessionFace } from '@hob/host';
-import { postgresStore } from '@hob/store-postgres';
+import type { SessionFace } from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
 import type { Connected } from '@hob/vat/wire';
 import { openCluster as openServer } from '../test/postgres-cluster.ts';
-import { type Bell, type Machine, startMachine } from './cluster-machines.ts';
+import { type Bell, fillTenant, type Machine, startMachine, type Tenant } from './cluster-machines.ts';
 import { type Case, percentile, type Suite } from './measure.ts';
-
-interface Tenant {
-  readonly name: string;
-  readonly granter: string;
-  /** The ids and secrets of its active sessions. */
-  readonly active: readonly { readonly id: string; readonly secret: string }[];
-}
 
 const IDLE = Number(process.env['HOB_BENCH_IDLE'] ?? 100_000);
 const ACTIVE = Number(process.env['HOB_BENCH_ACTIVE'] ?? 1000);
@@ -33,27 +25,6 @@ const SECONDS = 20;
 const folder = mkdtempSync(join(tmpdir(), 'hob-bench-crowd-'));
 const server = await openServer();
 const pause = (ms: number): Promise<void> => new Promise((then) => setTimeout(then, ms));
-
-/** Fills the store of a tenant, before the cluster serves it. */
-async function fill(name: string): Promise<Tenant> {
-  const store = await postgresStore({ url: server.url, schema: `hob_tenant_${name}`, shared: true });
-  const host = await openHost({ stateDir: join(folder, `fill-${name}`), store });
-  await host.offer('bell', { ring: async () => 'ding' });
-  const { granter, secret } = await host.addGranter('ann');
-  const active: { id: string; secret: string }[] = [];
-  const of = (all: number): number => Math.ceil(all / TENANTS);
-  const until = Date.now() + 80 * 86_400_000;
-  for (let done = 0; done < of(IDLE) + of(ACTIVE); done += 500)
-    await Promise.all(
-      Array.from({ length: Math.min(500, of(IDLE) + of(ACTIVE) - done) }, async (_, n) => {
-        const session = await host.openSession({ name: `s${done + n}`, granters: ['ann'] });
-        await E(granter).grant(session.id, 'bell', 'bell', { uses: 1_000_000, until });
-        if (active.length < of(ACTIVE)) active.push({ id: session.id, secret: session.secret });
-      }),
-    );
-  await host.close();
-  return { name, granter: secret, active };
-}
 
 interface Crowd {
   readonly tenants: readonly Tenant[];
@@ -66,7 +37,9 @@ const children: ChildProcess[] = [];
 /** The filled cluster, made by the first case that needs it. */
 async function made(): Promise<Crowd> {
   const tenants: Tenant[] = [];
-  for (let n = 0; n < TENANTS; n += 1) tenants.push(await fill(`t${n}`));
+  const of = (all: number): number => Math.ceil(all / TENANTS);
+  for (let n = 0; n < TENANTS; n += 1)
+    tenants.push(await fillTenant(server.url, `t${n}`, join(folder, `fill-${n}`), of(IDLE) + of(ACTIVE), of(ACTIVE)));
   const open = new Set<string>();
   const began = performance.now();
   const machines = await Promise.all(MACHINES.map((name) => startMachine(server.url, name, join(folder, name), open)));

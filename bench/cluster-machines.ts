@@ -1,5 +1,9 @@
-/** Starts machines of a cluster, each as a process of its own. */
+/** Fills tenants of a cluster, and starts machines that serve them, each as a process of its own. */
+import './lockdown.ts';
 import { type ChildProcess, fork } from 'node:child_process';
+import { type NewSession, openHost } from '@hob/host';
+import { postgresStore } from '@hob/store-postgres';
+import { E } from '@hob/vat';
 
 export interface Machine {
   readonly child: ChildProcess;
@@ -10,6 +14,40 @@ export interface Machine {
 /** The object behind the cap `bell`, which every tenant has. */
 export interface Bell {
   ring(): Promise<string>;
+}
+
+export interface Tenant {
+  readonly name: string;
+  /** The secret of its granter. */
+  readonly granter: string;
+  /** The first of its sessions. */
+  readonly active: readonly Pick<NewSession, 'id' | 'secret'>[];
+}
+
+/** Fills the store of a tenant, before the cluster serves it. Each of the `all` sessions has a grant. */
+export async function fillTenant(
+  url: string,
+  name: string,
+  stateDir: string,
+  all: number,
+  active: number,
+): Promise<Tenant> {
+  const store = await postgresStore({ url, schema: `hob_tenant_${name}`, shared: true });
+  const host = await openHost({ stateDir, store });
+  await host.offer('bell', { ring: async () => 'ding' });
+  const { granter, secret } = await host.addGranter('ann');
+  const first: Pick<NewSession, 'id' | 'secret'>[] = [];
+  const until = Date.now() + 80 * 86_400_000;
+  for (let done = 0; done < all; done += 500)
+    await Promise.all(
+      Array.from({ length: Math.min(500, all - done) }, async (_, n) => {
+        const { id, secret } = await host.openSession({ name: `s${done + n}`, granters: ['ann'] });
+        await E(granter).grant(id, 'bell', 'bell', { uses: 1_000_000, until });
+        if (first.length < active) first.push({ id, secret });
+      }),
+    );
+  await host.close();
+  return { name, granter: secret, active: first };
 }
 
 /** Returns when its door is open. Adds the name of each tenant that it opens to `open`. */

@@ -9,45 +9,23 @@ import './lockdown.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Granter, openHost, type SessionFace } from '@hob/host';
-import { postgresStore } from '@hob/store-postgres';
+import type { Granter, SessionFace } from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
 import { openCluster as openServer } from '../test/postgres-cluster.ts';
-import { type Bell, type Machine, startMachine } from './cluster-machines.ts';
+import { type Bell, fillTenant, type Machine, startMachine, type Tenant } from './cluster-machines.ts';
 import { type Case, percentile, type Suite } from './measure.ts';
 
-/** Two tenants: one with a session, and one with many idle ones besides. */
-const TENANTS = { few: 0, many: 11_000 } as const;
-type Name = keyof typeof TENANTS;
-interface Tenant {
-  readonly granter: string;
-  readonly session: { readonly id: string; readonly secret: string };
-}
+/** The sessions of two tenants. One of them calls. */
+const SESSIONS = { few: 1, many: 11_001 } as const;
+type Name = keyof typeof SESSIONS;
 
 const folder = mkdtempSync(join(tmpdir(), 'hob-bench-revoke-'));
 const server = await openServer();
 const pause = (ms: number): Promise<void> => new Promise((then) => setTimeout(then, ms));
 
-/** Fills the store of a tenant, before the cluster serves it. */
-async function fill(name: Name): Promise<Tenant> {
-  const store = await postgresStore({ url: server.url, schema: `hob_tenant_${name}`, shared: true });
-  const host = await openHost({ stateDir: join(folder, `fill-${name}`), store });
-  await host.offer('bell', { ring: async () => 'ding' });
-  const { granter, secret } = await host.addGranter('ann');
-  const session = await host.openSession({ name: 'agent', granters: ['ann'] });
-  const until = Date.now() + 80 * 86_400_000;
-  for (let done = 0; done < TENANTS[name]; done += 500)
-    await Promise.all(
-      Array.from({ length: 500 }, async (_, n) => {
-        const { id } = await host.openSession({ name: `s${done + n}`, granters: ['ann'] });
-        await E(granter).grant(id, 'bell', 'bell', { uses: 1_000_000, until });
-      }),
-    );
-  await host.close();
-  return { granter: secret, session };
-}
-
-const tenants: Readonly<Record<Name, Tenant>> = { few: await fill('few'), many: await fill('many') };
+const filled = (name: Name): Promise<Tenant> =>
+  fillTenant(server.url, name, join(folder, `fill-${name}`), SESSIONS[name], 1);
+const tenants: Readonly<Record<Name, Tenant>> = { few: await filled('few'), many: await filled('many') };
 const open = new Set<string>();
 const [owner, there, far] = (await Promise.all(
   ['alpha', 'beta', 'gamma'].map((name) => startMachine(server.url, name, join(folder, name), open)),
@@ -58,7 +36,8 @@ while (open.size < 2) await pause(20);
 let grants = 0;
 /** The times of rounds: of the call that passes, and of the one that is refused. */
 async function rounds(name: Name, n: number): Promise<{ readonly passed: number[]; readonly refused: number[] }> {
-  const { granter, session } = tenants[name];
+  const { granter, active } = tenants[name];
+  const session = active[0] as Tenant['active'][number];
   const ann = await connect<Granter>(`${there.url}/${name}`, { secret: granter });
   const agent = await connect<SessionFace>(`${far.url}/${name}`, { secret: session.secret });
   const [passed, refused]: [number[], number[]] = [[], []];

@@ -31,6 +31,27 @@ export const ENVELOPE: Readonly<Record<string, unknown>> = {
   'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} } },
 };
 
+/** Calls a tool of a session over HTTP in the newer era. Returns the whole answer as text. */
+export async function callOverHttp(
+  { url, secret }: { readonly url: string; readonly secret: string },
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const answer = await fetch(`${url.replace('ws', 'http')}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': MODERN,
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: ENVELOPE } }), // biome-ignore format: one line
+  });
+  return await answer.text();
+}
+
 export class LineClient {
   readonly running: Running;
   readonly era: 'older' | 'newer';

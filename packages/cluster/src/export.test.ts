@@ -7,7 +7,7 @@ import { requires } from '../../../test/needs.ts';
 import { serverOfFile } from '../../../test/postgres-cluster.ts';
 import { databaseOn } from '../../../test/postgres-database.ts';
 import { machine, serves } from '../test/machines.ts';
-import { type ClusterLine, merged } from './export.ts';
+import { type ClusterLine, merged, timed } from './export.ts';
 import { manageCluster } from './index.ts';
 
 const test = requires('postgres');
@@ -40,6 +40,34 @@ plain(
         });
         expect(shown).toEqual([...shown].sort((a, b) => a - b));
       }),
+    );
+  },
+);
+
+plain(
+  'each line gets its time with one question for a thousand lines, also if lines are missing or have no time',
+  async () => {
+    const line = fc.record({ gap: fc.constantFrom(1, 1, 1, 500), ms: fc.option(fc.nat(99), { nil: undefined }) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { minLength: 1, maxLength: 2500, size: 'max' }),
+        fc.boolean(),
+        async (given, isOlder) => {
+          let seq = 0;
+          const kept = given.map(({ gap, ms }) => [(seq += gap), ms] as const);
+          const lines = (async function* () { for (const [at] of kept) yield JSON.stringify({ seq: at, t: 7 }); })(); // biome-ignore format: one line
+          let asked = 0;
+          const found: number[] = [];
+          const times = async (from: number, limit: number) => {
+            asked += 1;
+            return isOlder ? [] : kept.filter(([at]) => at >= from).slice(0, limit);
+          };
+          for await (const [, ms] of timed(lines, times)) found.push(ms);
+          expect(found).toEqual(kept.map(([, ms]) => (isOlder ? 7 : (ms ?? 7))));
+          expect(asked).toBeLessThanOrEqual(1 + kept.length / 1000);
+        },
+      ),
+      { numRuns: 30 },
     );
   },
 );

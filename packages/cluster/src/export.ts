@@ -5,7 +5,7 @@
  * which the server got them, by its clock. So a line comes after all that were committed before its commit began. Lines
  * of an earlier version of the tables are ordered by their own times, which come from the clocks of the machines.
  */
-import { lineTimes } from '@hob/store-postgres';
+import { type LineTime, lineTimes } from '@hob/store-postgres';
 import { type CapError, exportLedger, type Store } from '@hob/vat';
 
 /** One line of the ledger of a tenant. */
@@ -60,16 +60,20 @@ async function advance(rest: Rest): Promise<boolean> {
 
 const LINES_AT_ONCE = 1000;
 
-/** The lines of a ledger with their times. */
-async function* timed(store: Store): AsyncGenerator<TimedLine, void> {
-  let times: ReadonlyMap<number, number> = new Map();
+/** Adds the time of each line: the one that `timesFrom` has, or else its own. Asks once for each thousand lines. */
+export async function* timed(
+  lines: AsyncIterable<string>,
+  timesFrom: (from: number, limit: number) => Promise<readonly LineTime[]>,
+): AsyncGenerator<TimedLine, void> {
+  let times: ReadonlyMap<number, number | undefined> = new Map();
+  /** `times` is complete up to this line. */
   let known = 0;
-  for await (const line of exportLedger(store)) {
+  for await (const line of lines) {
     const { seq, t = 0 } = JSON.parse(line) as { readonly seq: number; readonly t?: number };
     if (seq > known) {
-      times = new Map(await lineTimes(store, seq, LINES_AT_ONCE));
-      // Lines may be missing in between, but none beyond this one is in the answer.
-      known = Math.max(seq, ...times.keys());
+      const found = await timesFrom(seq, LINES_AT_ONCE);
+      times = new Map(found);
+      known = found.length < LINES_AT_ONCE ? Number.POSITIVE_INFINITY : (found.at(-1)?.[0] ?? seq);
     }
     yield [line, times.get(seq) ?? t];
   }
@@ -90,7 +94,14 @@ export async function* exported(
       });
       if (store !== undefined) stores.set(tenant, store);
     }
-    yield* merged(new Map([...stores].map(([tenant, store]) => [tenant, timed(store)])));
+    yield* merged(
+      new Map(
+        [...stores].map(([tenant, store]) => [
+          tenant,
+          timed(exportLedger(store), (from, limit) => lineTimes(store, from, limit)),
+        ]),
+      ),
+    );
   } finally {
     for (const store of stores.values()) await store.close();
   }

@@ -103,7 +103,7 @@ export const storeHosts = async (store: Store): Promise<StoreHosts> => (await as
 /**
  * Returns when the server got the lines of the ledger, by its clock: at most `limit` lines from `from` on. A line that was
  * committed after another one, in any store of the server, has a later time, unless the clock of the server was set back.
- * Lines of an earlier version of the tables have no time. Errors: those of `storeHosts`.
+ * Returns none if the tables are of an earlier version. Errors: those of `storeHosts`.
  */
 export const lineTimes = async (store: Store, from: number, limit: number): Promise<readonly LineTime[]> =>
   (await asked(store, 'times', from, limit)) as readonly LineTime[];

@@ -43,18 +43,18 @@ export async function read(connection: Connection, query: Query, last: number): 
   }
 }
 
-/** When the server got a line, in ms since 1970 by its clock. */
-export type LineTime = readonly [seq: number, ms: number];
+/** When the server got a line, in ms since 1970 by its clock. Undefined for a line of an earlier version of the tables. */
+export type LineTime = readonly [seq: number, ms: number | undefined];
 
 const NO_COLUMN = '42703';
 
-/** The times of at most `limit` lines from `from` on. Lines of an earlier version of the tables have none. */
+/** The times of at most `limit` lines from `from` on. None if the tables are of an earlier version. */
 export async function timesOf(connection: Connection, from: number, limit: number): Promise<readonly LineTime[]> {
   const times = `SELECT seq, (extract(epoch FROM at) * 1000)::float8 AS ms FROM line
     WHERE seq >= $1::bigint ORDER BY seq LIMIT ${LIMIT}`;
   try {
     const found = await connection.query(times, [from, limit]);
-    return found.flatMap(({ seq, ms }) => (ms === null ? [] : [[Number(seq), Number(ms)] as const]));
+    return found.map(({ seq, ms }) => [Number(seq), ms === null ? undefined : Number(ms)] as const);
   } catch (error) {
     if (error instanceof ServerError && error.state === NO_COLUMN) return [];
     throw error;

@@ -15,7 +15,7 @@ import { connect, E, type Far } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { BRIDGE, setUpPython } from '../../../../test/python.ts';
-import { ENVELOPE } from '../../test/mcp-client.ts';
+import { callOverHttp } from '../../test/mcp-client.ts';
 import { scheduledHome } from '../../test/scheduled.ts';
 import { mcpFace } from './mcp-face.ts';
 
@@ -95,20 +95,7 @@ const byObjectUrl = async ({ url, session }: World): Promise<Caller> => {
 const byMcp =
   async ({ url, session }: World): Promise<Caller> =>
   async (method, args) => {
-    const tool = { name: 'call', arguments: { cap: 'work', method, args } };
-    const answer = await fetch(`${url.replace('ws', 'http')}/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${session.secret}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': 'call',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...tool, _meta: ENVELOPE } }),
-    });
-    const text = await answer.text();
+    const text = await callOverHttp({ url, secret: session.secret }, 'call', { cap: 'work', method, args });
     return /"isError":true/.test(text) ? (/"code":"([^"]+)"/.exec(text)?.[1] ?? text) : '';
   };
 

@@ -6,7 +6,7 @@ import { openFsCap } from '@hob/caps-fs';
 import { type Granter, openHost } from '@hob/host';
 import { E, type Far, systemRandom } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
-import { ENVELOPE } from '../../test/mcp-client.ts';
+import { callOverHttp } from '../../test/mcp-client.ts';
 import { mcpFace } from './mcp-face.ts';
 
 /** A host whose sessions have the same ids as those of any other one: the part that chance gives them is fixed. */
@@ -27,22 +27,7 @@ async function tenant(name: string): Promise<{ readonly id: string; read(): Prom
   const session = await host.openSession({ name: 'agent', granters: ['ann'] });
   await E(granter).grant(session.id, 'notes', 'notes', { for: 600_000 });
   const { url } = await host.serve({}, { '/mcp': mcpFace() });
-  const read = async (): Promise<string> => {
-    const params = { name: 'read', arguments: { cap: 'notes', path: 'whose.txt' }, _meta: ENVELOPE };
-    const answer = await fetch(`${url.replace('ws', 'http')}/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${session.secret}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': 'read',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    });
-    return await answer.text();
-  };
+  const read = (): Promise<string> => callOverHttp({ url, secret: session.secret }, 'read', { cap: 'notes', path: 'whose.txt' }); // biome-ignore format: one line
   return { id: session.id, read };
 }
 

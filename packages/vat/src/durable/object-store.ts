@@ -63,8 +63,8 @@ const CALLABLE = 'callable';
 /** With 2 per turn, a full round over all references takes half as many turns as there are references. */
 const askedPerTurn = 2;
 
-/** The number of cells that one read asks for. */
-const readAtOnce = 4096;
+/** The number of actors that one read asks for. More would be one long message, and a server has a time limit. */
+const readAtOnce = 512;
 
 /** A stored message: the key of its cell, and `[to, method, args, causes]`. */
 export type OnTheWay = readonly [key: string, what: readonly unknown[]];

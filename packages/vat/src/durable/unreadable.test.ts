@@ -122,7 +122,7 @@ test('an actor that takes every error for an answer decides nothing from a disk 
   expect([await E(shelf).asked(), await E(shelf).has('a'), await E(shelf).has('b')]).toEqual([0, true, false]);
 });
 
-test('a table is read with all actors in its rows, in two reads', async () => {
+test('the actors in the rows of a table are read together, and none by itself', async () => {
   const { boot, read, disk } = machine();
   const make = (): ReturnType<typeof Crew> => Crew(table());
   const crew = await (await boot()).vat('v').root('crew', make);
@@ -133,9 +133,12 @@ test('a table is read with all actors in its rows, in two reads', async () => {
   await expect(E(next).count()).rejects.toMatchObject({ code: 'unavailable' });
   disk.fails = () => false;
   expect(await E(next).count()).toBe(50);
-  // The rows, then the actors; again after the failure, and whenever the collector took the table in between.
-  const sizes = read.slice(before).map((keys) => keys.split(' ').length);
-  expect(sizes).toEqual(sizes.map((_, n) => (n % 2 === 0 ? 1 : 100)));
+  const reads = read.slice(before).map((keys) => keys.split(' '));
+  const members = new Set(reads.find(({ length }) => length > 1));
+  expect(members.size).toBe(100);
+  // The collector may take the table or its owner in between, and then they are read again.
+  expect(reads.filter(({ length }) => length !== 1).every(({ length }) => length === 100)).toBe(true);
+  expect(reads.filter(({ length, 0: key = '' }) => length === 1 && members.has(key))).toEqual([]);
   const answers = await Promise.all([...(await E(next).all())].map((one) => E(one).use()));
   expect(answers).toEqual(Array.from({ length: 100 }, () => 'used'));
 });
