@@ -72,7 +72,7 @@ export async function openCluster(given: ClusterOptions): Promise<Cluster> {
 }
 
 /**
- * Connects to the cluster of a database to look at it and to change it. Serves no tenant. Errors: `invalid` (an
+ * Connects to the cluster of a database, to look at it and to change it. Serves no tenant. Errors: `invalid` (an
  * option, the server's configuration, a newer cluster), `unavailable` (the server does not answer), `no-such-object` (no
  * machine has joined a cluster of this database yet).
  */

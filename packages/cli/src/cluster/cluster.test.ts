@@ -233,7 +233,7 @@ test('when a tenant moves, the programs that work for it on the old machine end'
   await asked;
 }, 120_000);
 
-/** A server of tools in the manifest of a machine. Its process has the name of its home as an argument. */
+/** Writes a manifest with a tool server. `programs` finds its process by an argument, which is a path of its home. */
 function withTools({ hob: { folder } }: Machine, more = ''): void {
   const at = (name: string): string => join(folder, 'config', name);
   for (const name of ['tools', 'data']) mkdirSync(at(name), { recursive: true });
@@ -252,7 +252,7 @@ ${more}`); // biome-ignore format: one text
 }
 
 programsTest(
-  'a tenant that moves, or that cannot be opened whole, leaves no server of tools and no scratch folder behind',
+  'when a tenant moves, or fails to open, its tool servers end and its scratch folders are removed',
   async () => {
     const [alpha, beta] = await machines();
     withTools(alpha);
@@ -274,17 +274,17 @@ programsTest(
     withTools(alpha, '    gone: { fs: project/none, can: [read] }\n');
     await alpha.cluster('pin', 'acme', 'alpha');
     await one.host.shows(/tenant acme is not served: .*no such folder/);
-    // It is opened again and again meanwhile.
+    // Meanwhile the machine tries to open it again and again.
     await expect.poll(() => programs(alpha.hob, 'tools'), { timeout: 10_000 }).toEqual([]);
   },
   120_000,
 );
 
-test('a run of a schedule begins at the host of its own tenant, beside another tenant with the same manifest', async () => {
+test('if two tenants have the same manifest, a scheduled run begins at the host of its own tenant', async () => {
   const text = scheduled().replace(', secrets: [MODEL_KEY]', '');
   const homes = NAMES.map(() => scheduledHome(text, { factor: 20 }));
   const [alpha] = await machines(() => homes.shift() as ScheduledHome);
-  // Its clock runs 20 times as fast as that of the database.
+  // The clock of this machine runs 20 times as fast as that of the database. A short lease would seem to be over.
   const store = join(alpha.hob.folder, 'config/store.yaml');
   writeFileSync(store, readFileSync(store, 'utf8').replace('lease: 2s', 'lease: 5m'));
   const { host } = await alpha.serve();
@@ -316,7 +316,7 @@ test('a tenant opens no more sessions than the file of its machine allows; other
   for (const one of [first, other, another]) expect(one.out).toMatch(/reads one/);
 }, 120_000);
 
-test('a mistake in the file of the cluster is named with its place, and a key that others may read is refused', async () => {
+test('a mistake in the file of the machine is named with its place, and a key that others may read is refused', async () => {
   const [alpha] = await machines();
   const text = readFileSync(alpha.file, 'utf8');
   const says = async (change: (text: string) => string): Promise<string> => {
@@ -326,12 +326,12 @@ test('a mistake in the file of the cluster is named with its place, and a key th
     return err;
   };
   expect(await says(() => '- : [')).toMatch(/is not YAML/);
-  expect(await says(() => '')).toMatch(/the file of the cluster: name: /);
+  expect(await says(() => '')).toMatch(/the file of the machine: name: /);
   expect(await says((whole) => whole.replace('port: 0', 'port: high'))).toMatch(
-    /the file of the cluster: door\.port: /,
+    /the file of the machine: door\.port: /,
   );
-  expect(await says((whole) => whole.replace('acme: hob.yaml', 'acme: { manifest: hob.yaml, sessions: 0 }'))).toMatch(/the file of the cluster: tenants\.acme/); // biome-ignore format: one line
-  expect(await says((whole) => `${whole}nodes: 3\n`)).toMatch(/the file of the cluster: nodes: there is no such part/);
+  expect(await says((whole) => whole.replace('acme: hob.yaml', 'acme: { manifest: hob.yaml, sessions: 0 }'))).toMatch(/the file of the machine: tenants\.acme/); // biome-ignore format: one line
+  expect(await says((whole) => `${whole}nodes: 3\n`)).toMatch(/the file of the machine: nodes: there is no such part/);
   expect(await says((whole) => whole.replace('name: alpha', 'name: "no such name"'))).toMatch(/^hob: /);
   expect(await says((whole) => whole.replace('key: keys/own.key, ', ''))).toMatch(/link: cert and key go together/);
   expect(await says((whole) => whole.replace('beta: beta.pem', 'beta: none.pem'))).toMatch(/link\.peers\.beta cannot be read \(ENOENT\)/); // biome-ignore format: one line
@@ -342,7 +342,7 @@ test('a mistake in the file of the cluster is named with its place, and a key th
   expect(await says((whole) => whole)).toMatch(/take schema out/);
 }, 120_000);
 
-test('the file of a machine is read again after a change: peers that are taken out are trusted no more, and a tenant gets a manifest', async () => {
+test('a changed file of a machine is read again: a removed peer is refused, and a new tenant is served', async () => {
   const [alpha, beta] = await machines();
   const config = (file: string): string => join(alpha.hob.folder, 'config', file);
   const door = (pair: { readonly cert: string; readonly key: string }): void => {
@@ -359,7 +359,7 @@ test('the file of a machine is read again after a change: peers that are taken o
   await alpha.cluster('add', 'globex');
   await alpha.cluster('pin', 'globex', 'alpha');
   await one.host.shows(/tenant globex is not served: this machine has no manifest for it/);
-  // A mistake, and a root of an open tenant that would hold a certificate that the machine trusts, change nothing.
+  // A file with a mistake is not taken, and neither is one with a trusted certificate in a root of an open tenant.
   await alpha.cluster('add', 'acme');
   await alpha.cluster('pin', 'acme', 'alpha');
   await one.host.shows(/tenant acme is served here/);
@@ -371,7 +371,7 @@ test('the file of a machine is read again after a change: peers that are taken o
     await expect.poll(() => one.host.err.slice(before)).toMatch(/the file of the machine .*\n/);
     return one.host.err.slice(before);
   };
-  expect(await becomes('nodes: 3\n')).toMatch(/is not taken: the file of the cluster: /);
+  expect(await becomes('nodes: 3\n')).toMatch(/is not taken: the file of the machine: /);
   const held = text.replace('beta: beta.pem', 'beta: project/beta.pem');
   expect(await becomes(held)).toMatch(/is not taken: tenant acme: roots\.project: /);
   const relayed = (): Promise<string> => knock(`${two.url}/acme`, { secret: 'hob1_nobody' });
@@ -385,11 +385,11 @@ test('the file of a machine is read again after a change: peers that are taken o
   door(renewed);
   await expect.poll(() => shownBy(own), { timeout: 10_000 }).toBe(printOf(renewed.cert));
   await becomes(text.replace('name: alpha', 'name: delta'));
-  await one.host.shows(/change with a restart of hob cluster serve/);
+  await one.host.shows(/take effect at the next start of hob cluster serve/);
   expect((await alpha.status()).hosts).toMatchObject([{ name: 'alpha' }, { name: 'beta' }]);
 }, 120_000);
 
-test('no root of a tenant holds what decides about another one: keys and sentinels of the machine, states, other manifests', async () => {
+test('no root of a tenant may hold keys or sentinels of its machine, states, or other manifests', async () => {
   const [alpha] = await machines();
   const at = (path: string): string => join(alpha.hob.folder, 'config', path);
   const roots = {

@@ -1,8 +1,8 @@
 /**
  * Serves tenants of a cluster on this machine, each from the manifest that this machine has for it.
  *
- * Promise: a tenant that cannot be served stops no other tenant, and is named in the log once. No root of a tenant holds a file
- * that decides what another tenant or this machine may do.
+ * Promise: a tenant that cannot be served stops no other tenant. A reason that repeats is logged once. No root of a
+ * tenant holds a state, a key, a certificate or the file of this machine, or the manifest of a tenant in that file.
  */
 import type { ClusterStatus, TenantParts } from '@hob/cluster';
 import type { FrontDoor, Host } from '@hob/host';
@@ -32,7 +32,7 @@ interface TenantsParts {
   readonly front: FrontDoor;
   /** Writes a line of the log. */
   readonly write: (line: string) => void;
-  /** The cluster, once this machine has joined it. */
+  /** Returns the status of the cluster; undefined until this machine has joined it. */
   readonly status: () => Promise<ClusterStatus | undefined>;
 }
 
@@ -44,9 +44,9 @@ export class Tenants {
   #tenants: TenantsParts['tenants'];
   #own: TenantsParts['own'];
   readonly #open = new Map<string, Host>();
-  /** What is served, also while it is being opened. */
+  /** The roots of each tenant that is open or being opened, and the files that no root may hold. */
   readonly #served = new Map<string, RootsChoice>();
-  /** The last reason why a tenant could not be served. A tenant is tried again and again: the same reason is logged once. */
+  /** The last reason why a tenant could not be served. The tenant is tried again and again: a reason is logged once. */
   readonly #said = new Map<string, string>();
 
   constructor({ tenants, own, ...parts }: TenantsParts) {
@@ -55,7 +55,7 @@ export class Tenants {
     this.#own = own;
   }
 
-  /** Checks that no root of a tenant that is served holds one of these. Errors: `Mistake`. */
+  /** Checks that no root of a tenant that is open or being opened holds one of these files. Errors: `Mistake`. */
   check(own: readonly string[]): void {
     for (const [name, choice] of this.#served)
       try {
@@ -65,7 +65,7 @@ export class Tenants {
       }
   }
 
-  /** From now on tenants are opened with these. Those that are open go on with what they were opened with. */
+  /** Tenants are opened with these from now on. Tenants that are open already do not change. */
   take(tenants: ClusterFile['tenants'], own: readonly string[]): void {
     this.#tenants = tenants;
     this.#own = own;
@@ -137,6 +137,6 @@ export class Tenants {
   async #hostsOf(name: string): Promise<StoreNow> {
     const status = await this.#parts.status();
     const store = status?.tenants.find((each) => each.name === name)?.store;
-    return store ?? { wrong: 'the database does not answer' };
+    return store ?? { wrong: 'the database does not answer, or this machine has not joined the cluster yet' };
   }
 }

@@ -2,7 +2,7 @@
  * Loads a package that a person installs beside this one, such as `@hob/store-postgres`.
  *
  * npm gives each package that is installed with `-g` its own copy of what it depends on. Two copies of `@hob/vat` do not
- * know each other's stores. So such a package gets the copies of this one.
+ * know each other's stores. So a package that is loaded here gets the copies of this one.
  *
  * Promise: the main thread has one copy of each package of Hob. A package of another version is refused.
  */
@@ -15,7 +15,10 @@ import { Mistake } from '../line/mistake.ts';
 /** Names are looked up from here. */
 const HERE = new URL('./beside.ts', import.meta.url).href;
 
-/** Loads the package `name` with `load`. Errors: `Mistake`; its text begins with `needed` if there is no such package. */
+/**
+ * Loads the package `name` with `load`. `needed` is what needs the package, for the error. Errors: `Mistake` (it is not
+ * installed, or in another version).
+ */
 export async function loadBeside<Loaded>(
   name: '@hob/cluster' | '@hob/store-postgres',
   needed: string,
@@ -29,7 +32,7 @@ export async function loadBeside<Loaded>(
   return await load();
 }
 
-/** Undefined if the package is not installed. */
+/** Returns the version of an installed package; undefined if it is not installed. */
 function versionOf(name: string): string | undefined {
   try {
     // Its entry lies one folder below `package.json`: in `src`, or in `dist`.
@@ -54,7 +57,8 @@ function shareCopies(): void {
       try {
         return next(specifier, { ...context, parentURL: HERE });
       } catch {
-        // This package does not depend on it. Node has put `HERE` into its own context.
+        // This package does not depend on it: look it up from its importer. `context` is given again, because Node
+        // keeps the `HERE` of the first call.
         return next(specifier, context);
       }
     },

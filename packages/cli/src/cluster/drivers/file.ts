@@ -73,7 +73,7 @@ export const clusterFileOf = (given: Given): string => resolve(textOf(given, 'cl
 
 /** Reads the file of a machine, and the keys and certificates that it names. Errors: `Mistake`. */
 export function readCluster(file: string): ClusterFile {
-  const { name, store, state, door, link, tenants } = checked(textIn(file, 'the file of the cluster'));
+  const { name, store, state, door, link, tenants } = checked(textIn(file, 'the file of the machine'));
   const at = (named: string): string => resolve(dirname(file), fromHome(named));
   const database = clusterDatabase(at(store));
   const files: string[] = [file, ...database.files];
@@ -128,7 +128,7 @@ function checked(text: string): z.infer<typeof schema> {
   try {
     data = parse(text, { maxAliasCount: 0 });
   } catch {
-    throw new Mistake('the file of the cluster is not YAML: write lines such as name: alpha');
+    throw new Mistake('the file of the machine is not YAML: write lines such as name: alpha');
   }
   const found = schema.safeParse(data ?? {});
   if (found.success) return found.data;
@@ -136,7 +136,7 @@ function checked(text: string): z.infer<typeof schema> {
   const wrong = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]] : (issue?.path ?? []);
   const why = issue?.code === 'unrecognized_keys' ? 'there is no such part' : `${issue?.message}`;
   throw new Mistake(
-    `the file of the cluster: ${wrong.join('.') || 'all of it'}: ${why}; the README of @hob/cli shows an example`,
+    `the file of the machine: ${wrong.join('.') || 'all of it'}: ${why}; the README of @hob/cli shows an example`,
   );
 }
 
@@ -145,7 +145,7 @@ function textIn(file: string, what: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new Mistake(
-      `${what} cannot be read (${(error as NodeJS.ErrnoException).code}): check the path. paths in the file of the cluster begin at its folder`,
+      `${what} cannot be read (${(error as NodeJS.ErrnoException).code}): check the path; a path in the file of the machine begins at its folder`,
     );
   }
 }

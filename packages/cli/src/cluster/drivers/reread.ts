@@ -15,10 +15,10 @@ interface Rereading {
   readonly write: (line: string) => void;
 }
 
-/** Looks again and again until `end` is aborted. `first` is the file as the machine began with it. */
+/** Looks for changes each second until `end` is aborted. `first` is the file with which the machine started. */
 export function rereadCluster(first: ClusterFile, { take, write }: Rereading, end: AbortSignal): void {
   let taken = first;
-  // The first look reads it in any case: it may have changed since it was read.
+  // Undefined at first, so the first look reads the file: it may have changed since the machine started.
   let seen: string | undefined;
   lookAgainAndAgain(async () => {
     const now = stateOf(taken.files);
@@ -32,7 +32,7 @@ export function rereadCluster(first: ClusterFile, { take, write }: Rereading, en
       write('the file of the machine was read again');
       if (atStart(next) !== atStart(first))
         write(
-          'its name, database, state, addresses and the key of the link change with a restart of hob cluster serve',
+          'name, store, state, link (except peers) and the place of door take effect at the next start of hob cluster serve',
         );
     } catch (error) {
       write(`the file of the machine was changed, and is not taken: ${(error as Error).message}`);
@@ -40,7 +40,7 @@ export function rereadCluster(first: ClusterFile, { take, write }: Rereading, en
   }, end);
 }
 
-/** A text that changes with each change of a file. */
+/** Returns a text that is another one after a file was changed, replaced or removed. */
 const stateOf = (files: readonly string[]): string =>
   files
     .map((file) => {
@@ -49,7 +49,7 @@ const stateOf = (files: readonly string[]): string =>
     })
     .join('\n');
 
-/** What a machine takes at its start only. */
+/** Returns the settings that a machine takes only at its start, as a text to compare. */
 function atStart({ name, database, state, door, link }: ClusterFile): string {
   const { tls: _tls, ...place } = door;
   const { peers: _peers, ...way } = link;

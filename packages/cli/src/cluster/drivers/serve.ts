@@ -1,8 +1,8 @@
 /**
  * `hob cluster serve`: runs one machine of a cluster.
  *
- * Promise: it serves the tenants that are placed here. It relays connections for other tenants to the machines that serve
- * them. On SIGINT, SIGTERM and SIGHUP the process hands its tenants over before it ends, also those that it has just opened.
+ * Promise: it serves the tenants that are placed here. It relays connections for other tenants to the machines that
+ * serve them. On SIGINT, SIGTERM and SIGHUP the process hands over its tenants before it ends, also during its start.
  */
 import { type Cluster, openCluster, openLink, routesOf } from '@hob/cluster';
 import { openFrontDoor, sentinelHome } from '@hob/host';
@@ -44,7 +44,7 @@ export async function serveCluster(choice: ClusterChoice): Promise<ClusterServin
   leaveMemoryOutOfCores();
   const parts = new AsyncDisposableStack();
   const close = (): Promise<void> => parts.disposeAsync();
-  // From the beginning: a tenant may be open before this machine is ready.
+  // Called before anything is opened: a signal may come when a tenant is open and this machine is not ready yet.
   endWithProcess({ close, stop: close }, choice.cluster.state);
   process.once('exit', (code) => {
     log.write(`process ${process.pid} ends with ${code}`);

@@ -2,8 +2,8 @@
  * Opens a host with the sessions of its manifests. The caller chooses its store and its address.
  *
  * Promise: it serves only if the whole manifest can be started. Its granter is reached on a socket in a folder of mode
- * 0700, and no secret of the granter is shown. `close` ends everything that works for the host: programs, servers
- * of tools, chats, judges, and timers that look at files.
+ * 0700, and no secret of the granter is shown. `close` ends everything that works for the host: programs, tool servers,
+ * chats, judges, and timers that look at files.
  */
 import { consoleLink, consolePages } from '@hob/console';
 import type { JudgeRunner } from '@hob/firewall';
@@ -56,7 +56,7 @@ interface ServedChoice {
   readonly tell: TellChoice;
   /** The path of the key of the secrets, or `fd:N`. */
   readonly secretsKey: string;
-  /** Its name among the hosts of this process, the same on each machine. Undefined: it is the only one. */
+  /** The name of the tenant, the same on each machine. Undefined: the process has this host only. */
   readonly tenant?: string;
   /** The port for a program that collects metrics. Undefined: there is none. */
   readonly metrics?: number | undefined;
@@ -156,14 +156,13 @@ export async function openServedHost(choice: ServedChoice, roots: RealRoots): Pr
 }
 
 /**
- * Parts that need the open host. `begin` sets them. Until then nothing is blanked, suggested or
- * judged.
+ * Parts that need the open host. `begin` sets them. Until then nothing is blanked, suggested or judged.
  */
 interface Later {
   blank: (text: string) => string;
   suggest: HostOptions['suggest'];
   judge: JudgeRunner | undefined;
-  /** Closed with the host, also if its opening failed: their directories, scratch folders and servers of tools. */
+  /** Closed with the host, also if it fails to open: with their directories, scratch folders and tool servers. */
   sessions: PlanSessions | undefined;
 }
 

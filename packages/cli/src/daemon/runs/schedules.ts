@@ -54,7 +54,7 @@ export interface RunsGate {
   readonly open: (schedules: Pick<Schedules, 'run'>) => void;
 }
 
-/** `tenant` is set if the process has other hosts besides: it has one table of such names for all of them. */
+/** All hosts of a process share one table of driver names. So give `tenant` if the process has several hosts. */
 export function runsGate(tenant?: string): RunsGate {
   const opened = Promise.withResolvers<Pick<Schedules, 'run'>>();
   const runs = driver<Runs>(
