@@ -10,7 +10,7 @@ interface Flag {
   whose(): Promise<string>;
 }
 
-/** A host whose suffix is that of every other one of this test: chance gives it 20 bits, so it happens. */
+/** Opens a host whose ids have the same suffix as those of the other one. It has 20 random bits, so this can happen. */
 async function tenant(name: string) {
   const folder = mkdtempSync(join(tmpdir(), 'hob-two-'));
   const random = (bytes: number): Uint8Array => (bytes === 5 ? new Uint8Array(5) : systemRandom(bytes));

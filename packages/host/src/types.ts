@@ -308,7 +308,7 @@ export interface HostOptions {
    * returns it.
    */
   readonly suggest?: (granter: string) => Promise<SuggestedChange | undefined>;
-  /** Limits of the whole host. If a process serves several hosts, they keep one host from using the share of another. */
+  /** Limits of the whole host. Give them if a process serves several hosts, so that none takes too much of it. */
   readonly most?: HostMost;
   /** Decides about each call of a grant before it goes on: `@hob/firewall` makes one. */
   readonly firewall?: CallFirewall;

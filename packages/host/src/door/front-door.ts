@@ -34,8 +34,8 @@ export interface FrontDoor {
    */
   take(stream: Duplex): void;
   /**
-   * Shows this certificate (PEM) to new connections. Those that are open go on. Errors: `invalid` (the door has no TLS, or the
-   * two are no pair); then the door keeps the one that it has.
+   * Shows this certificate (PEM) to new connections. Those that are open go on. Errors: `invalid` (the door has no TLS,
+   * or certificate and key do not belong together); then the door keeps its certificate.
    */
   renew(tls: { readonly cert: string; readonly key: string }): void;
   /** Ends all connections, those of its hosts and those that it relays, and frees the address. The hosts go on. */

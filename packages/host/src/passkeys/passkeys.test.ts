@@ -227,11 +227,11 @@ test('passkeys and their numbers outlive the host', async () => {
 });
 
 requires('linux')(
-  'a passkey works at the next machine of the host if the doors of both have the name and the port of the page',
+  'after its host has moved to another machine, a passkey works if both doors have the name and the port of the page',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hob-moved-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    /** The state as a machine with a door of its own serves it. Each machine has an address, and all have a shared name. */
+    /** Serves the state as one machine does: at its own address and name, and at the name that all machines share. */
     const machine = async (host: string, own: string, port: number) => {
       const opened = await openHost({ stateDir: join(folder, 'state') });
       const front = await openFrontDoor({ host, port, tls: certificate('hob.example'), names: ['hob.example', own] });

@@ -102,9 +102,9 @@ export function nextNumber(tables: HostTables, what: string): number {
 export const storeTagOf = (tables: HostTables): string => tables.facts.get('era') as string;
 
 /**
- * The part of the names of drivers that tells this store from all others. A process has one table of these names for all
- * of its hosts. If two of them had the same part, the grants of one would lead to the objects of the other. The suffix of
- * ids is too short for that. Stores from before this part use the suffix.
+ * The part of driver names that tells this store from all others. All hosts of a process share one table of driver
+ * names. If two hosts had the same part, the grants of one would lead to the objects of the other. The suffix of ids
+ * has only 20 bits, which is too few. A store of an earlier version has no such part, and uses the suffix.
  */
 export const driverTagOf = (tables: HostTables): string => tables.facts.get('drivers') ?? storeTagOf(tables);
 

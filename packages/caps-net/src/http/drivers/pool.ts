@@ -39,7 +39,7 @@ const LONGEST_LIFE_MS = 300_000;
 
 export function openPool(grant: Grant, resolver: Resolver): HttpPool {
   let pool: Promise<Pool> | undefined;
-  /** The library is loaded with the first request: it takes 70 ms, and most hosts make none. */
+  /** The library is loaded with the first request: loading takes 70 ms, and most hosts make no request. */
   const opened = async (): Promise<Pool> => {
     const { Pool } = await import('undici');
     return new Pool(grant.origin.text, {

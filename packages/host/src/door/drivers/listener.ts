@@ -171,7 +171,7 @@ export class ListeningPlace {
     return this.#place.names(this.#port);
   }
 
-  /** Errors: `invalid`; then it keeps the certificate that it has. */
+  /** Shows this certificate to new connections. Errors: `invalid`; then the place keeps its certificate. */
   renew(tls: { readonly cert: string; readonly key: string }): void {
     if (this.#place.tls === undefined) throw new CapError('invalid', 'this door has no TLS: open it with host and tls');
     checkedPair(() => (this.#server as unknown as TlsServer).setSecureContext({ ...secure, ...tls }));
@@ -214,7 +214,7 @@ function serverFor(
 
 const secure = { minVersion: 'TLSv1.2' } as const;
 
-/** Errors: `invalid`. */
+/** Calls `use`, which takes a certificate and its key. Errors: `invalid` (they are no PEM, or no pair). */
 function checkedPair<T>(use: () => T): T {
   try {
     return use();

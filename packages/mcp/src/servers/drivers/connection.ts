@@ -68,7 +68,7 @@ export class Connection {
    * person who runs the host. Errors: `SERVER_START`, those of the sandbox.
    */
   static async open(place: ServerPlace, era: Era, tell: (words: string) => void): Promise<Connection> {
-    // Loaded with the first server: it takes 150 ms, and most hosts have none.
+    // Loaded with the first server: loading takes 150 ms, and most hosts have no server.
     const sdk = await import('@modelcontextprotocol/client');
     const run = await place.begin();
     const made = new Connection(place, era, run, sdk);
