@@ -173,7 +173,7 @@ class LiveStore {
       });
   }
 
-  /** Asks the server something else, after all that was asked before. */
+  /** Asks the server a further question, after all earlier ones. */
   asks<T>(question: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#inOrder(() => this.#ask(question));
   }

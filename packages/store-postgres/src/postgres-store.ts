@@ -101,16 +101,17 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
 export const storeHosts = async (store: Store): Promise<StoreHosts> => (await asked(store, 'hosts')) as StoreHosts;
 
 /**
- * Returns when the server got the lines of the ledger, by its clock: at most `limit` lines from `from` on. A line that was
- * committed after another one, in any store of the server, has a later time, unless the clock of the server was set back.
- * Returns none if the tables are of an earlier version. Errors: those of `storeHosts`.
+ * Returns when the server got the lines of the ledger, by its clock: of at most `limit` lines from `from` on. If a
+ * commit begins after another one has ended, in any store of the server, its lines have later times. This does not hold
+ * if the clock of the server is set back. Returns none if the tables are of an earlier version. Errors: those of
+ * `storeHosts`.
  */
 export const lineTimes = async (store: Store, from: number, limit: number): Promise<readonly LineTime[]> =>
   (await asked(store, 'times', from, limit)) as readonly LineTime[];
 
 async function asked(store: Store, method: string, ...args: readonly unknown[]): Promise<unknown> {
   const thread = threads.get(store);
-  if (thread === undefined) throw new CapError('invalid', 'this is no store that postgresStore opened');
+  if (thread === undefined) throw new CapError('invalid', 'the store was not opened by postgresStore');
   return await new Promise((resolve, reject) =>
     thread.later(method, args, (error, answer) => (error === undefined ? resolve(answer) : reject(error))),
   );

@@ -61,7 +61,8 @@ export const STEPS: readonly Step[] = [
   { sql: TABLES, serves: 1 },
   // Programs of version 1 know only the column `version`, and refuse a store if that number is above 1.
   { sql: 'ALTER TABLE store ADD COLUMN tables int NOT NULL DEFAULT 1', serves: 1 },
-  // When the server got a line, by its clock. Lines from before have none. An older program fills it, too, unknowingly.
+  // `at` is when the server got a line, by its clock. A second statement sets the default, so that older lines have no
+  // time. The default also fills the column for lines of an older program, which does not know it.
   {
     sql: 'ALTER TABLE line ADD COLUMN at timestamptz; ALTER TABLE line ALTER COLUMN at SET DEFAULT clock_timestamp()',
     serves: 1,

@@ -66,7 +66,7 @@ test('a decoded value equals the encoded one, value for value and reference for 
   );
 });
 
-test('texts that are decoded together are as when decoded alone, and each name in them is told before one is found', () => {
+test('decodeAll returns what decode returns for each text, and reports all names before it finds the first', () => {
   fc.assert(
     fc.property(fc.array(data, { maxLength: 5 }), (values) => {
       const texts = values.map((value) => encode(value, naming));

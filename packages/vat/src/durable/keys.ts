@@ -44,7 +44,7 @@ export function nameIn(text: string): string {
 export const ownerOf = (key: string): string =>
   key.startsWith('t/') ? key.slice(0, key.indexOf('/', key.indexOf('/', 2) + 1) + 1) : key;
 
-/** The JSON in a cell. Errors: `invalid` (the store is damaged). */
+/** Parses the JSON in a cell. Errors: `invalid` (the store is damaged). */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -140,7 +140,7 @@ test('an actor whose change is not on the disk yet wakes with the change; if the
   expect(await E(team).at('never')).toBe(undefined);
 });
 
-test('an actor that the collector took while its change was on the way to the disk comes back with the change', async () => {
+test('an actor that was collected while its change was being committed comes back with the change', async () => {
   const held: (() => void)[] = [];
   let hold = false;
   const { vats, team } = await opened(2, (commit) => (writes, done) => {
@@ -151,7 +151,7 @@ test('an actor that the collector took while its change was on the way to the di
   await vats.settled();
   hold = true;
   const bumped = E(pair).bump();
-  // Turns that only look, and run on meanwhile. All three fall asleep.
+  // These turns change nothing, so they do not wait for the commit. Meanwhile the pair and its counters fall asleep.
   const others = Array.from({ length: 60 }, () => E(team).at('nobody'));
   for (let n = 0; n < 4; n += 1) {
     await new Promise((resolve) => setImmediate(resolve));

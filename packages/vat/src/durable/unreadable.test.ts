@@ -1,4 +1,4 @@
-/** What is read of a disk, and one that cannot be read: no behaviour takes that for a missing row. */
+/** Reads of a disk: the actors of a table are read together, and no behaviour takes a failed read for a missing row. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

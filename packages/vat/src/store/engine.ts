@@ -55,6 +55,7 @@ export interface StoreEngine {
   lines(from: number, limit: number): readonly StoredLine[];
   /** Returns a cell as last committed. */
   get(key: string): string | undefined;
+  /** Returns these cells as last committed, in the order of `keys`. */
   getAll(keys: readonly string[]): readonly (string | undefined)[];
   /** Returns the cells whose key begins with `prefix`, in the order of the UTF-8 bytes of their keys. */
   scan(prefix: string): readonly Cell[];
