@@ -1,11 +1,14 @@
-/** The order in which test files begin: those that take longest begin early, so that none is left alone at the end. */
+/** The order in which test files begin. Long ones begin early: otherwise one of them would run alone at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { earlyFiles, filesOf, firstFiles } from './tiers.ts';
 
 const listed = (list: readonly string[]): ReadonlySet<string> => new Set(filesOf(undefined, list));
 const [first, early] = [listed(firstFiles), listed(earlyFiles)];
 
-/** Vitest sorts by project and by size. Files of one project share processes, so the projects stay together. */
+/**
+ * Puts `firstFiles` first, and the projects of `plain` last, with `earlyFiles` at their head. All other files stay in
+ * the order of Vitest: it keeps the files of a project together, because they share processes.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const root = `${this.ctx.config.root}/`;

@@ -138,13 +138,13 @@ export const deepFiles: readonly string[] = [
   'packages/vat/src/captp/fence.test.ts',
 ];
 
-/** Minutes, most of it waiting for disks, servers and ended processes: they begin before all others. */
+/** These take minutes, mostly waiting for disks, servers and processes that end. They begin before all others. */
 export const firstFiles: readonly string[] = [
   'packages/vat/crash/{crash,faults}.test.ts',
   'packages/{caps-net,cluster,store-postgres}/crash/*.test.ts',
 ];
 
-/** Over a minute, and most need the packed packages, which are made meanwhile: the first of their regime. */
+/** These take over a minute, and most also wait until the packages are packed. They begin first in their regime. */
 export const earlyFiles: readonly string[] = [
   'test/{release-run,packed-cli,pack,exit-codes,readme-again,native,api}.test.ts',
 ];

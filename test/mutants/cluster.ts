@@ -329,7 +329,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-served-sentinel',
-    breaks: 'an agent of a tenant may be given the sentinels of its machine',
+    breaks: 'a root of a tenant may hold the sentinels of its machine',
     file: 'packages/cli/src/cluster/drivers/serve.ts',
     find: '[...files, state, sentinelHome(), log]',
     replace: '[...files, state, log]',
@@ -337,7 +337,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-served-manifests',
-    breaks: 'an agent of a tenant may be given the manifest of another tenant',
+    breaks: 'a root of a tenant may hold the manifest of another tenant',
     file: 'packages/cli/src/cluster/drivers/file.ts',
     find: '        files.push(at(manifest));\n',
     replace: '',

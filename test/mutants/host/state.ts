@@ -12,8 +12,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'driver-tag',
-    breaks:
-      'with bad luck the grants of a tenant lead to the objects, and to the ledger, of another tenant of the process',
+    breaks: 'if two hosts of a process have the same suffix, the grants of one lead to the objects of the other',
     file: 'packages/host/src/state/host-state.ts',
     find: "tables.facts.get('drivers') ?? storeTagOf(tables)",
     replace: 'storeTagOf(tables)',
