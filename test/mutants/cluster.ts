@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 const placement = ['packages/cluster/src/placement.test.ts'];
 const cluster = ['packages/cluster/src/cluster.test.ts'];
 const served = ['packages/cli/src/cluster/cluster.test.ts'];
+const reread = ['packages/cli/src/cluster/drivers/reread.test.ts'];
 const membership = ['packages/cluster/src/membership.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -254,6 +255,38 @@ export const MUTANTS: readonly Mutant[] = [
     find: '[...files, state, sentinelHome(), log]',
     replace: '[state, sentinelHome(), log]',
     tests: served,
+  },
+  {
+    name: 'cluster-reread-later',
+    breaks: 'a file of a machine that names a certificate before it is there is never taken',
+    file: 'packages/cli/src/cluster/drivers/reread.ts',
+    find: 'seen = undefined;',
+    replace: 'seen = now;',
+    tests: reread,
+  },
+  {
+    name: 'cluster-reread-named',
+    breaks: 'a file of a machine that was not taken is not read again when a file that it names is mended',
+    file: 'packages/cli/src/cluster/drivers/reread.ts',
+    find: '[seen, files] = [now, next.files];',
+    replace: 'seen = now;',
+    tests: reread,
+  },
+  {
+    name: 'cluster-reread-fifo',
+    breaks: 'a FIFO in the place of a certificate holds up all tenants of a machine',
+    file: 'packages/cli/src/cluster/drivers/file.ts',
+    find: 'constants.O_RDONLY | constants.O_NONBLOCK',
+    replace: 'constants.O_RDONLY',
+    tests: reread,
+  },
+  {
+    name: 'cluster-reread-device',
+    breaks: 'an endless device in the place of a certificate ends a machine',
+    file: 'packages/cli/src/cluster/drivers/file.ts',
+    find: "if (!stat.isFile()) throw Object.assign(new Error('no file'), { code: 'no file' });",
+    replace: '',
+    tests: reread,
   },
   {
     name: 'cluster-reread-peers',

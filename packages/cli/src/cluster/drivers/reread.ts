@@ -18,36 +18,47 @@ interface Rereading {
 /** Looks again and again until `end` is aborted. `first` is the file as the machine began with it. */
 export function rereadCluster(first: ClusterFile, { take, write }: Rereading, end: AbortSignal): void {
   let taken = first;
+  // Also those of a file that was not taken: one of them may be what is wrong with it.
+  let { files } = first;
   // The first look reads it in any case: it may have changed since it was read.
   let seen: string | undefined;
+  let said: string | undefined;
   lookAgainAndAgain(async () => {
-    const now = stateOf(taken.files);
+    const now = stateOf(files);
     if (now === seen) return;
-    seen = now;
     try {
+      // Until it can be read, each look tries: a file that it names may be written later.
+      seen = undefined;
       const next = readCluster(first.file);
+      [seen, files] = [now, next.files];
       if (JSON.stringify(next) === JSON.stringify(taken)) return;
       take(next, taken);
-      taken = next;
+      [taken, said] = [next, undefined];
       write('the file of the machine was read again');
       if (atStart(next) !== atStart(first))
         write(
           'its name, database, state, addresses and the key of the link change with a restart of hob cluster serve',
         );
     } catch (error) {
-      write(`the file of the machine was changed, and is not taken: ${(error as Error).message}`);
+      const why = `the file of the machine was changed, and is not taken: ${(error as Error).message}`;
+      const fault = `${stateOf([first.file])} ${why}`;
+      if (fault !== said) write(why);
+      said = fault;
     }
   }, end);
 }
 
 /** A text that changes with each change of a file. */
-const stateOf = (files: readonly string[]): string =>
-  files
-    .map((file) => {
-      const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-      return stat === undefined ? '' : [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
-    })
-    .join('\n');
+const stateOf = (files: readonly string[]): string => files.map(stampOf).join('\n');
+
+function stampOf(file: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
 
 /** What a machine takes at its start only. */
 function atStart({ name, database, state, door, link }: ClusterFile): string {
