@@ -101,9 +101,9 @@ export type RootsChoice = Pick<ServedChoice, 'read' | 'state' | 'files' | 'tell'
 
 /** Returns the real folders of the roots. Errors: `Mistake`. */
 export function checkedRoots({ read, state, files, tell, secretsKey }: RootsChoice): RealRoots {
-  const { layers, plan } = read;
+  const { paths, plan } = read;
   const named = [tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
-  const own = [...layers.map(({ file }) => file), ...files, ...named, ...keyFiles(secretsKey), ...ownCode()];
+  const own = [...paths, ...files, ...named, ...keyFiles(secretsKey), ...ownCode()];
   return realRoots(plan, [state, ...own]);
 }
 
