@@ -257,6 +257,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: served,
   },
   {
+    name: 'cluster-notice-tenant',
+    breaks: 'a person reads which request waits, and not of which tenant',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: 'openTelling(tell, note, choice.tenant)',
+    replace: 'openTelling(tell, note)',
+    tests: served,
+  },
+  {
     name: 'cluster-reread-later',
     breaks: 'a file of a machine that names a certificate before it is there is never taken',
     file: 'packages/cli/src/cluster/drivers/reread.ts',

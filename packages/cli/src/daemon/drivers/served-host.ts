@@ -112,7 +112,7 @@ export async function openServedHost(choice: ServedChoice, roots: RealRoots): Pr
   const { read, state, tell, say, log } = choice;
   const note = (line: string): void => log(line.replace(/^hob: /, ''));
   const later: Later = { blank: (text) => text, suggest: undefined, judge: undefined, sessions: undefined };
-  const told = openTelling(tell, note);
+  const told = openTelling(tell, note, choice.tenant);
   const over = new AbortController();
   over.signal.addEventListener('abort', () => {
     told.close();
