@@ -265,6 +265,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: served,
   },
   {
+    name: 'cluster-reread-half',
+    breaks: 'of a file with a peer that is no PEM the certificate of the door is taken',
+    file: 'packages/cli/src/cluster/drivers/serve.ts',
+    find: 'if (before.door.tls !== undefined) front.renew(before.door.tls);',
+    replace: '',
+    tests: served,
+  },
+  {
     name: 'cluster-reread-later',
     breaks: 'a file of a machine that names a certificate before it is there is never taken',
     file: 'packages/cli/src/cluster/drivers/reread.ts',

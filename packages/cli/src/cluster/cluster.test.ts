@@ -416,6 +416,12 @@ test('the file of a machine is read again after a change: peers that are taken o
   expect(await shownBy(own)).not.toBe(printOf(renewed.cert));
   door(renewed);
   await expect.poll(() => shownBy(own), { timeout: 10_000 }).toBe(printOf(renewed.cert));
+  // With a peer that is no PEM nothing is taken, also not the certificate of the door.
+  writeFileSync(config('broken.pem'), 'nothing');
+  expect(await becomes(text.replace('beta: beta.pem', 'beta: broken.pem'))).toMatch(/is not taken: .*is not PEM/);
+  door(certificate());
+  await new Promise((done) => setTimeout(done, 3000));
+  expect(await shownBy(own)).toBe(printOf(renewed.cert));
   await becomes(text.replace('name: alpha', 'name: delta'));
   await one.host.shows(/change with a restart of hob cluster serve/);
   expect((await alpha.status()).hosts).toMatchObject([{ name: 'alpha' }, { name: 'beta' }]);
