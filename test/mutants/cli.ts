@@ -594,6 +594,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: webhookTests,
   },
   {
+    name: 'cli-manifest-link',
+    breaks: 'an agent leads the link by which the manifest is named to a manifest of its own',
+    file: 'packages/cli/src/drivers/manifest-file.ts',
+    find: 'paths: given.map(({ file }) => file),',
+    replace: 'paths: given.map(({ file }) => realPath(file)),',
+    tests: ['packages/cli/src/daemon/serve.test.ts'],
+  },
+  {
     name: 'cli-notice-argument',
     breaks: 'the text of a notice could be an option of the program that shows it',
     file: 'packages/cli/src/daemon/drivers/desktop.ts',

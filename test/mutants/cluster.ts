@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 const placement = ['packages/cluster/src/placement.test.ts'];
 const cluster = ['packages/cluster/src/cluster.test.ts'];
 const served = ['packages/cli/src/cluster/cluster.test.ts'];
+const reread = ['packages/cli/src/cluster/drivers/reread.test.ts'];
 const membership = ['packages/cluster/src/membership.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -256,6 +257,54 @@ export const MUTANTS: readonly Mutant[] = [
     tests: served,
   },
   {
+    name: 'cluster-notice-tenant',
+    breaks: 'a person reads which request waits, and not of which tenant',
+    file: 'packages/cli/src/daemon/drivers/served-host.ts',
+    find: 'openTelling(tell, note, choice.tenant)',
+    replace: 'openTelling(tell, note)',
+    tests: served,
+  },
+  {
+    name: 'cluster-reread-half',
+    breaks: 'of a file with a peer that is no PEM the certificate of the door is taken',
+    file: 'packages/cli/src/cluster/drivers/serve.ts',
+    find: 'if (before.door.tls !== undefined) front.renew(before.door.tls);',
+    replace: '',
+    tests: served,
+  },
+  {
+    name: 'cluster-reread-later',
+    breaks: 'a file of a machine that names a certificate before it is there is never taken',
+    file: 'packages/cli/src/cluster/drivers/reread.ts',
+    find: 'seen = undefined;',
+    replace: 'seen = now;',
+    tests: reread,
+  },
+  {
+    name: 'cluster-reread-named',
+    breaks: 'a file of a machine that was not taken is not read again when a file that it names is mended',
+    file: 'packages/cli/src/cluster/drivers/reread.ts',
+    find: '[seen, files] = [now, next.files];',
+    replace: 'seen = now;',
+    tests: reread,
+  },
+  {
+    name: 'cluster-reread-fifo',
+    breaks: 'a FIFO in the place of a certificate holds up all tenants of a machine',
+    file: 'packages/cli/src/cluster/drivers/file.ts',
+    find: 'constants.O_RDONLY | constants.O_NONBLOCK',
+    replace: 'constants.O_RDONLY',
+    tests: reread,
+  },
+  {
+    name: 'cluster-reread-device',
+    breaks: 'an endless device in the place of a certificate ends a machine',
+    file: 'packages/cli/src/cluster/drivers/file.ts',
+    find: "if (!stat.isFile()) throw Object.assign(new Error('no file'), { code: 'no file' });",
+    replace: '',
+    tests: reread,
+  },
+  {
     name: 'cluster-reread-peers',
     breaks: 'a machine whose certificate was taken out of peers is trusted until the next start',
     file: 'packages/cli/src/cluster/drivers/serve.ts',
@@ -275,7 +324,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cluster-reread-door',
     breaks: 'a door shows its old certificate until the next start',
     file: 'packages/cli/src/cluster/drivers/serve.ts',
-    find: 'if (next.door.tls !== undefined) front.renew(next.door.tls);',
+    find: 'if (next.door.tls !== undefined && file.door.tls !== undefined) front.renew(next.door.tls);',
     replace: '',
     tests: served,
   },

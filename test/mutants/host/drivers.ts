@@ -23,13 +23,21 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a granted root may hold the host’s own state and code',
     file: 'packages/host/src/drivers/roots.ts',
     find: `for (const directory of own)
-    if (overlap(place, resolvePath(directory), table))
+    if (overlap(place, resolvePath(directory), table) || leads(place, directory))
       throw new CapError(
         'E_ROOT_CONTAINS_HOST_STATE',
         'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',
       );`,
     replace: `for (const directory of own) {
   }`,
+    tests: ['packages/host/src/drivers/roots.test.ts'],
+  },
+  {
+    name: 'roots-links',
+    breaks: 'an agent leads a link in its root to a file of its own, and the host trusts what is in there',
+    file: 'packages/host/src/drivers/roots.ts',
+    find: ' || leads(place, directory)',
+    replace: '',
     tests: ['packages/host/src/drivers/roots.test.ts'],
   },
   {

@@ -2,10 +2,12 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect as dialTls } from 'node:tls';
 import type { ClusterStatus } from '@hob/cluster';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { certificate } from '../../../../test/certificate.ts';
 import { knock } from '../../../../test/knock.ts';
 import { requires } from '../../../../test/needs.ts';
@@ -299,6 +301,36 @@ test('if two tenants have the same manifest, a scheduled run begins at the host 
   }
 }, 120_000);
 
+test('a notice says which tenant has the request: the ids of two tenants may be the same', async () => {
+  const [alpha] = await machines();
+  const posts: string[] = [];
+  const receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (part: Buffer) => {
+      body += String(part);
+    });
+    request.on('end', () => {
+      posts.push(body);
+      response.end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  onTestFinished(() => void receiver.close());
+  const at = (name: string): string => join(alpha.hob.folder, name);
+  writeFileSync(at('webhook.key'), `whsec_${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 });
+  writeFileSync(at('notifier'), `#!/bin/sh\nprintf '%s\\n' "$3" >> '${at('shown')}'\n`, { mode: 0o755 });
+  writeFileSync(at('shown'), '');
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const { host } = await alpha.serve('--webhook', url, '--webhook-key-file', at('webhook.key'), '--notify-with', at('notifier')); // biome-ignore format: one line
+  for (const tenant of TENANTS) await alpha.cluster('add', tenant);
+  for (const tenant of TENANTS) await host.shows(new RegExp(`tenant ${tenant} is served here`));
+  for (const tenant of TENANTS)
+    await alpha.hob.start('start', '--state', alpha.state(tenant), '--', ...agentIn(alpha.hob.folder)).shows(/reads one/); // biome-ignore format: one line
+  const bodies = (): readonly object[] => posts.map((post) => JSON.parse(post) as object);
+  await expect.poll(bodies, { timeout: 10_000 }).toMatchObject(TENANTS.map((tenant) => ({ tenant, request: 'R1', session: 'S1' }))); // biome-ignore format: one line
+  await expect.poll(() => readFileSync(at('shown'), 'utf8'), { timeout: 10_000 }).toMatch(/^R1 of acme: session S1 asks for edit\..*\nR1 of globex: /); // biome-ignore format: one line
+}, 120_000);
+
 test('a tenant opens no more sessions than the file of its machine allows; other tenants of the machine are not limited by that', async () => {
   const [alpha] = await machines();
   const text = readFileSync(alpha.file, 'utf8');
@@ -384,6 +416,12 @@ test('a changed file of a machine is read again: a removed peer is refused, and 
   expect(await shownBy(own)).not.toBe(printOf(renewed.cert));
   door(renewed);
   await expect.poll(() => shownBy(own), { timeout: 10_000 }).toBe(printOf(renewed.cert));
+  // With a peer that is no PEM nothing is taken, also not the certificate of the door.
+  writeFileSync(config('broken.pem'), 'nothing');
+  expect(await becomes(text.replace('beta: beta.pem', 'beta: broken.pem'))).toMatch(/is not taken: .*is not PEM/);
+  door(certificate());
+  await new Promise((done) => setTimeout(done, 3000));
+  expect(await shownBy(own)).toBe(printOf(renewed.cert));
   await becomes(text.replace('name: alpha', 'name: delta'));
   await one.host.shows(/take effect at the next start of hob cluster serve/);
   expect((await alpha.status()).hosts).toMatchObject([{ name: 'alpha' }, { name: 'beta' }]);

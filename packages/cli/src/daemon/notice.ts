@@ -1,7 +1,7 @@
 /**
  * A new request as a notice for people who are not at the terminal.
  *
- * Promise: a notice has ids, the name of the cap and times. It has no argument, no reason and no other text of an
+ * Promise: a notice has ids, the names of the cap and of the tenant, and times. It has no argument, no reason and no other text of an
  * agent, no secret, and nothing with which a request could be answered.
  */
 import type { RequestNotice } from '@hob/host';
@@ -10,6 +10,8 @@ import { shortId } from '../line/ids.ts';
 /** The body of a webhook. Times are in ms since 1970. */
 interface WebhookBody {
   readonly type: 'request';
+  /** Whose request it is, if the process has several hosts. Their ids may be the same. */
+  readonly tenant?: string;
   /** R7. */
   readonly request: string;
   /** S12: the session that asks. */
@@ -27,8 +29,13 @@ interface WebhookBody {
 const capName = (asks: string): string => (/^[a-z0-9-]{1,64}$/.test(asks) ? asks : 'a cap');
 
 /** The body for this request, filed at `now`. */
-export const webhookBody = ({ id, session, asks, kind, leftMs }: RequestNotice, now: number): WebhookBody => ({
+export const webhookBody = (
+  { id, session, asks, kind, leftMs }: RequestNotice,
+  now: number,
+  tenant?: string,
+): WebhookBody => ({
   type: 'request',
+  ...(tenant !== undefined && { tenant }),
   request: shortId('R', id),
   session: shortId('S', session),
   cap: capName(asks),
@@ -37,8 +44,10 @@ export const webhookBody = ({ id, session, asks, kind, leftMs }: RequestNotice, 
   expires: now + leftMs,
 });
 
+const ofTenant = (tenant: string | undefined): string => (tenant === undefined ? '' : ` of ${tenant}`);
+
 /** One line for a desktop. `more` are requests that came meanwhile. */
-export const desktopText = ({ id, session, asks }: RequestNotice, more: number): string =>
+export const desktopText = ({ id, session, asks }: RequestNotice, more: number, tenant?: string): string =>
   more > 0
-    ? `${more + 1} requests wait for an answer: hob inbox --follow`
-    : `${shortId('R', id)}: session ${shortId('S', session)} asks for ${capName(asks)}. Answer it with hob inbox --follow`;
+    ? `${more + 1} requests${ofTenant(tenant)} wait for an answer: hob inbox --follow`
+    : `${shortId('R', id)}${ofTenant(tenant)}: session ${shortId('S', session)} asks for ${capName(asks)}. Answer it with hob inbox --follow`;

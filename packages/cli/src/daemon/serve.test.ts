@@ -1,5 +1,5 @@
 /** `hob serve` and `hob start` with the verbs of a granter, as processes. */
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
@@ -20,6 +20,16 @@ interface Asked {
   readonly digest: string;
   readonly waiting: boolean;
 }
+
+test('attack: a manifest that is named by a link in a root is refused: the agent could lead the link to one of its own', async () => {
+  const hob = hobHome();
+  const link = join(hob.folder, 'config/project/hob.yaml');
+  symlinkSync('../hob.yaml', link);
+  const host = hob.start('serve', '--manifest', link);
+  await host.shows(/see its requests|lies inside/);
+  expect(host.err).toMatch(/^hob: roots\.project: this folder is, contains or lies inside/);
+  expect(await host.ended).toBe(1);
+});
 
 test('an agent gets a session of the manifest, asks, is granted for a time, used, narrowed and revoked; the ledger names the way', async () => {
   const hob = hobHome();

@@ -18,6 +18,8 @@ export interface ReadManifest {
   readonly layers: readonly { readonly layer: LayerName; readonly file: string }[];
   /** The real path and the text of each, as they were read. */
   readonly texts: readonly { readonly file: string; readonly text: string }[];
+  /** The path of each, as it was named or found. Links may be on its way. */
+  readonly paths: readonly string[];
   readonly plan: Plan;
   readonly warnings: readonly string[];
   /** Compiles the same manifests with layers below them. Errors: `Mistake`. */
@@ -45,6 +47,7 @@ export function readManifest(places: UsualPlaces, named: readonly string[] = [])
     file: layers.find(({ layer }) => layer === 'user')?.file ?? first?.file ?? '',
     layers,
     texts: given.map(({ file, text }) => ({ file: realPath(file), text })),
+    paths: given.map(({ file }) => file),
     plan,
     warnings: [...said, ...warnings],
     narrowed(below) {

@@ -47,6 +47,18 @@ test('a link counts as the directory that it leads to, for the root and for the 
   expect(check(at('root'), at('state-link'))).toBe(refused);
 });
 
+test('attack: what a link in the root leads to is refused: an agent that writes there could lead it elsewhere', () => {
+  symlinkSync('../other', at('root/sub/relative'));
+  symlinkSync(at('other'), at('root/whole'));
+  symlinkSync('../root/whole', at('other/chain'));
+  for (const own of ['root/sub/relative', 'root/whole', 'root/whole/new/file', 'other/chain', 'other/chain/key'])
+    expect(check(at('root'), at(own)), own).toBe(refused);
+  symlinkSync('../state', at('other/beside'));
+  symlinkSync('round', at('other/round'));
+  for (const own of ['other/beside', 'other/beside/sub']) expect(check(at('root'), at(own)), own).toBe('granted');
+  expect(() => checkRoot(at('root'), [at('other/round')])).toThrowError(/ELOOP/);
+});
+
 test('`..` and doubled slashes do not make another directory', () => {
   for (const root of ['root/../state', 'state/.', 'other/../code//packages/', 'root/sub/../../state/sub'])
     expect(check(`${folder}/${root}`), root).toBe(refused);

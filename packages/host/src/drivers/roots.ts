@@ -4,10 +4,11 @@
  *
  * Promise: directories are compared by device and inode, up the tree of each side. So no link, other
  * spelling or bind mount gets around the check. The kernel's mount table finds a part that is mounted a
- * second time. An agent that could write the host's store, keys or code would hold everything.
+ * second time. A link that lies in the granted directory and leads to a file of the host is refused, too. An agent
+ * that could write the host's store, keys or code would hold everything.
  */
-import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { accessSync, constants, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { CapError } from '@hob/vat';
 
 /** A directory that may not exist yet: the deepest part that exists, and the missing names below it. */
@@ -28,6 +29,43 @@ function resolvePath(path: string): ResolvedPath {
       if (!isMissing || dirname(at) === at) throw error;
       missing.unshift(basename(at));
     }
+  }
+}
+
+/** More links than the kernel follows. */
+const MOST_LINKS = 64;
+
+/**
+ * The directories that hold the links on the way of a path. Whoever may write one of them decides where the path leads the
+ * next time that it is used.
+ */
+function linkPlaces(path: string): readonly string[] {
+  const places: string[] = [];
+  const rest = resolve(path).split(sep);
+  let at: string = sep;
+  while (places.length < MOST_LINKS) {
+    const name = rest.shift();
+    if (name === undefined) break;
+    const next = join(at, name);
+    const target = targetOf(next);
+    if (target === undefined) {
+      at = next;
+      continue;
+    }
+    places.push(at);
+    rest.unshift(...target.split(sep));
+    if (target.startsWith(sep)) at = sep;
+  }
+  return places;
+}
+
+/** Undefined if it is no link. */
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (['EINVAL', 'ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
   }
 }
 
@@ -94,6 +132,10 @@ function overlap(root: ResolvedPath, own: ResolvedPath, table: readonly Mount[])
   return a !== undefined && a.device === b?.device && (isBelow(a.path, b.path) || isBelow(b.path, a.path));
 }
 
+/** Whether a link in the root leads to `own`. */
+const leads = (root: ResolvedPath, own: string): boolean =>
+  linkPlaces(own).some((at) => upwards(at).includes(identity(root.found)));
+
 function rootFault(code: string | undefined): string {
   if (code === 'ENOENT') return 'is not there: give an existing directory';
   if (code === 'ENOTDIR') return 'is a file, or lies below one: give a directory';
@@ -117,7 +159,7 @@ export function checkRoot(root: string, own: readonly string[]): string {
   }
   const table = mounts();
   for (const directory of own)
-    if (overlap(place, resolvePath(directory), table))
+    if (overlap(place, resolvePath(directory), table) || leads(place, directory))
       throw new CapError(
         'E_ROOT_CONTAINS_HOST_STATE',
         'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',

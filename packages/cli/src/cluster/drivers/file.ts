@@ -12,7 +12,7 @@
  *
  * Promise: a key that other users may read is refused, and no error has the text of a key.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { HostMost, ServeOptions } from '@hob/host';
 import { parse } from 'yaml';
@@ -93,6 +93,8 @@ export function readCluster(file: string): ClusterFile {
     return { key: text, cert: read(cert, `${part}.cert`) };
   };
   const tls = pairOf('door', door);
+  if (door.host === undefined && (tls !== undefined || door.names !== undefined))
+    throw new Mistake('door: cert, key and names need host: the address on which the door listens');
   const names = door.names === undefined ? {} : { names: door.names };
   return {
     ...{ file, name, database, state: at(state) },
@@ -140,12 +142,28 @@ function checked(text: string): z.infer<typeof schema> {
   );
 }
 
+/** No file is as large. More is not read. */
+const LARGEST = 1_048_576;
+
 function textIn(file: string, what: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return textOfFile(file);
   } catch (error) {
     throw new Mistake(
       `${what} cannot be read (${(error as NodeJS.ErrnoException).code}): check the path; a path in the file of the machine begins at its folder`,
     );
+  }
+}
+
+/** The path may lead to what an agent made. A FIFO or an endless device must not hold up the tenants of the machine. */
+function textOfFile(file: string): string {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw Object.assign(new Error('no file'), { code: 'no file' });
+    if (stat.size > LARGEST) throw Object.assign(new Error('too large'), { code: 'too large' });
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -18,40 +18,51 @@ interface Rereading {
 /** Looks for changes each second until `end` is aborted. `first` is the file with which the machine started. */
 export function rereadCluster(first: ClusterFile, { take, write }: Rereading, end: AbortSignal): void {
   let taken = first;
+  // Also those of a file that was not taken: one of them may be what is wrong with it.
+  let { files } = first;
   // Undefined at first, so the first look reads the file: it may have changed since the machine started.
   let seen: string | undefined;
+  let said: string | undefined;
   lookAgainAndAgain(async () => {
-    const now = stateOf(taken.files);
+    const now = stateOf(files);
     if (now === seen) return;
-    seen = now;
     try {
+      // Until it can be read, each look tries: a file that it names may be written later.
+      seen = undefined;
       const next = readCluster(first.file);
+      [seen, files] = [now, next.files];
       if (JSON.stringify(next) === JSON.stringify(taken)) return;
       take(next, taken);
-      taken = next;
+      [taken, said] = [next, undefined];
       write('the file of the machine was read again');
       if (atStart(next) !== atStart(first))
         write(
-          'name, store, state, link (except peers) and the place of door take effect at the next start of hob cluster serve',
+          'name, store, state, link (except peers) and door (except its certificate) take effect at the next start of hob cluster serve',
         );
     } catch (error) {
-      write(`the file of the machine was changed, and is not taken: ${(error as Error).message}`);
+      const why = `the file of the machine was changed, and is not taken: ${(error as Error).message}`;
+      const fault = `${stateOf([first.file])} ${why}`;
+      if (fault !== said) write(why);
+      said = fault;
     }
   }, end);
 }
 
 /** Returns a text that is another one after a file was changed, replaced or removed. */
-const stateOf = (files: readonly string[]): string =>
-  files
-    .map((file) => {
-      const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-      return stat === undefined ? '' : [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
-    })
-    .join('\n');
+const stateOf = (files: readonly string[]): string => files.map(stampOf).join('\n');
+
+function stampOf(file: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
 
 /** Returns the settings that a machine takes only at its start, as a text to compare. */
 function atStart({ name, database, state, door, link }: ClusterFile): string {
-  const { tls: _tls, ...place } = door;
+  const { tls, ...place } = door;
   const { peers: _peers, ...way } = link;
-  return JSON.stringify([name, database, state, place, way]);
+  return JSON.stringify([name, database, state, place, tls === undefined, way]);
 }

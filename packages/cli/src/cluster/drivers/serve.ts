@@ -100,7 +100,8 @@ async function opened(
   parts.defer(() => over.abort());
   const take = (next: ClusterFile, before: ClusterFile): void => {
     tenants.check(ownOf(next, log));
-    if (next.door.tls !== undefined) front.renew(next.door.tls);
+    // A door gets or loses TLS at the next start only.
+    if (next.door.tls !== undefined && file.door.tls !== undefined) front.renew(next.door.tls);
     try {
       link.pin(next.link.peers);
     } catch (error) {

@@ -6,15 +6,16 @@
  * a time, with a limit: requests that come meanwhile become one notice. A program that fails is told once.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { RequestNotice } from '@hob/host';
 import { Mistake } from '../../line/mistake.ts';
 import type { FindProgram } from '../../plan/machine.ts';
-import { desktopText } from '../notice.ts';
+
+/** The text of a notice. `more` notices came meanwhile, and are not shown themselves. */
+type DesktopNotice = (more: number) => string;
 
 /** The way to a desktop. */
 interface Desktop {
   /** Returns at once. */
-  show(notice: RequestNotice): void;
+  show(notice: DesktopNotice): void;
   close(): void;
 }
 
@@ -33,7 +34,7 @@ export function openDesktop(program: string | undefined, find: FindProgram, say:
   const own =
     program === undefined ? (isApple ? APPLE_SCRIPT.flatMap((line) => ['-e', line]) : ['--app-name=hob']) : [];
   let running: ChildProcess | undefined;
-  let waiting: RequestNotice | undefined;
+  let waiting: DesktopNotice | undefined;
   let count = 0;
   let isTold = false;
   let isClosed = false;
@@ -41,9 +42,9 @@ export function openDesktop(program: string | undefined, find: FindProgram, say:
     if (!isTold && !isClosed) say(`hob: ${name} shows no notice: ${why}`);
     isTold = true;
   };
-  const run = (notice: RequestNotice, more: number): void => {
+  const run = (notice: DesktopNotice, more: number): void => {
     // A desktop may read the text as markup. There is none in it, and a cap’s name has letters, digits and dashes.
-    const args = [...own, '--', TITLE, desktopText(notice, more)];
+    const args = [...own, '--', TITLE, notice(more)];
     running = spawn(path, args, { stdio: 'ignore', shell: false, timeout: LIMIT_MS, killSignal: 'SIGKILL' });
     running.once('error', (error: NodeJS.ErrnoException) => {
       running = undefined;

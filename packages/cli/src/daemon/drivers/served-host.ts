@@ -101,9 +101,9 @@ export type RootsChoice = Pick<ServedChoice, 'read' | 'state' | 'files' | 'tell'
 
 /** Returns the real folders of the roots. Errors: `Mistake`. */
 export function checkedRoots({ read, state, files, tell, secretsKey }: RootsChoice): RealRoots {
-  const { layers, plan } = read;
+  const { paths, plan } = read;
   const named = [tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
-  const own = [...layers.map(({ file }) => file), ...files, ...named, ...keyFiles(secretsKey), ...ownCode()];
+  const own = [...paths, ...files, ...named, ...keyFiles(secretsKey), ...ownCode()];
   return realRoots(plan, [state, ...own]);
 }
 
@@ -112,7 +112,7 @@ export async function openServedHost(choice: ServedChoice, roots: RealRoots): Pr
   const { read, state, tell, say, log } = choice;
   const note = (line: string): void => log(line.replace(/^hob: /, ''));
   const later: Later = { blank: (text) => text, suggest: undefined, judge: undefined, sessions: undefined };
-  const told = openTelling(tell, note);
+  const told = openTelling(tell, note, choice.tenant);
   const over = new AbortController();
   over.signal.addEventListener('abort', () => {
     told.close();

@@ -7,7 +7,7 @@ import type { RequestNotice } from '@hob/host';
 import { machine } from '../../drivers/machine.ts';
 import { readPrivate } from '../../drivers/private-file.ts';
 import { Mistake } from '../../line/mistake.ts';
-import { webhookBody } from '../notice.ts';
+import { desktopText, webhookBody } from '../notice.ts';
 import { openDesktop } from './desktop.ts';
 import { openWebhook, webhookKey, webhookUrl } from './webhook.ts';
 
@@ -25,8 +25,8 @@ interface Telling {
   close(): void;
 }
 
-/** Errors: `Mistake`. */
-export function openTelling(choice: TellChoice, say: (line: string) => void): Telling {
+/** `tenant` is set if the process has other hosts besides. Errors: `Mistake`. */
+export function openTelling(choice: TellChoice, say: (line: string) => void, tenant?: string): Telling {
   const webhook = webhookOf(choice, say);
   const isDesktop = choice.notify || choice.notifyWith !== undefined;
   const desktop = isDesktop ? openDesktop(choice.notifyWith, machine.findProgram, say) : undefined;
@@ -39,8 +39,8 @@ export function openTelling(choice: TellChoice, say: (line: string) => void): Te
   };
   return {
     request(notice) {
-      safely(() => webhook?.post(webhookBody(notice, machine.now())));
-      safely(() => desktop?.show(notice));
+      safely(() => webhook?.post(webhookBody(notice, machine.now(), tenant)));
+      safely(() => desktop?.show((more) => desktopText(notice, more, tenant)));
     },
     close() {
       webhook?.close();
