@@ -1,6 +1,6 @@
 /** The file of a machine is read again. The attacker is an agent that can write where the file of the machine points to. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -96,10 +96,15 @@ requires('linux', 'mkfifo')(
         truncateSync(place, 2 ** 32);
       },
     ];
+    // Opens the FIFO for writing after a while, so that a process which waits for a writer fails this test and ends.
+    const writer = spawn('sh', ['-c', 'sleep 8; : > freed; : > beta.pem'], { cwd: at(''), stdio: 'ignore' });
+    onTestFinished(() => void writer.kill());
     for (const [index, make] of makes.entries()) {
       make(at('made'));
       renameSync(at('made'), at('beta.pem'));
       await expect.poll(() => said, soon).toHaveLength(2 * index + 1);
+      if (index === 0) expect(existsSync(at('freed'))).toBe(false);
+      writer.kill();
       expect(said.at(-1)).toMatch(/not taken: link\.peers\.beta cannot be read \((?:no file|too large)\)/);
       expect(peers()).toEqual(index === 0 ? undefined : { beta: `${index - 1}` });
       put('beta.pem', String(index));
