@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'captp-over-limit',
+    breaks: 'a peer that is refused over and over is read as fast as others',
+    file: 'packages/vat/src/captp/session/session.ts',
+    find: "    if (error instanceof CapError && error.code === 'limit') this.#outbound.overLimit();\n",
+    replace: '',
+    tests: ['packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
     name: 'captp-fence',
     breaks: 'an error in an entry of a session ends the process',
     file: 'packages/vat/src/captp/session/fence.ts',

@@ -239,6 +239,27 @@ test('the waiting requests of a session and its children are limited; a flood ge
   await later;
 });
 
+test('attack: a session that goes on asking after refusals with limit is read more slowly, so it takes no time of others', async () => {
+  const { request, inbox, owner } = await scene();
+  const most = askingLimits['pending'] as number;
+  const waiting = Array.from({ length: most }, (_, n) => message(request({ terms: { uses: n + 1 } })));
+  await inbox(most);
+  let refused = 0;
+  let over = false;
+  const ask = async (): Promise<void> => {
+    while (!over) if ((await message(request({ terms: { uses: 1000 + refused } }))).startsWith('limit')) refused += 1;
+  };
+  const began = performance.now();
+  const flood = Array.from({ length: 256 }, ask);
+  while (performance.now() < began + 1500) await E(owner).inbox();
+  over = true;
+  // 256 are under way. After them its connection is not read for a quarter of a second.
+  expect(refused).toBeLessThan(256 * (2 + (performance.now() - began) / 250));
+  await Promise.all(flood);
+  for (const asked of await inbox(most)) await E(owner).answer(asked.id, { digest: asked.digest, refuse: 'no' });
+  await Promise.all(waiting);
+});
+
 test('a request contains only data that the host understands; a request for anything else is refused', async () => {
   const { agent, request, inbox, session, host, enterAs } = await scene();
   const mine = driver<{ x(): void }>({ x: () => {} });

@@ -52,6 +52,25 @@ test('no number that was not given out reaches an object', async () => {
   expect(await ended((peer) => peer.say(['fail', 9, 'x', 'y']))).toMatch(/^4400 .*not asked/);
 });
 
+test('each refusal over a limit slows the peer, and no other error does', async () => {
+  const [a, b] = memoryPair();
+  let slowed = 0;
+  const slow = (ms: number): void => {
+    slowed += ms;
+  };
+  open.push(captp<object>(Object.assign(a, { slow }), { bootstrap: room, limits: { questions: 2 } }));
+  const peer = new HobPeer(b);
+  peer.say(['deliver', 0, 'noSuchMethod', [], 1], ['deliver', 0, 'add', ['a'], 2]);
+  await Promise.all([peer.answer(1), peer.answer(2)]);
+  expect(slowed).toBe(0);
+  const ids = Array.from({ length: 12 }, (_, n) => n + 3);
+  peer.say(...ids.map((id) => ['deliver', 0, 'lines', [], id] as const));
+  const answers = await Promise.all(ids.map((id) => peer.answer(id)));
+  const refused = answers.filter((answer) => answer.startsWith('limit: ')).length;
+  expect(refused).toBeGreaterThan(5);
+  expect(slowed).toBe(refused);
+});
+
 test('a session cannot name the exports of another', async () => {
   const first = raw();
   first.peer.say(['deliver', 0, 'echo', [{ '@': 'object', n: 5 }], 1]);

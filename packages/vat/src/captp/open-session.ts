@@ -123,6 +123,10 @@ class DuplexLink implements Link {
     this.#duplex.send(frame, written);
   }
 
+  slow(ms: number): void {
+    this.#duplex.slow?.(ms);
+  }
+
   close(code: number, reason: string): void {
     try {
       this.#duplex.close(code, reason);

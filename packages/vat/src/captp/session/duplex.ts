@@ -10,6 +10,8 @@ export interface Duplex {
   onFrame(then: (frame: string | Uint8Array) => void): void;
   onClose(then: (why: { readonly code: number; readonly reason: string }) => void): void;
   close(code: number, reason: string): void;
+  /** The peer asks for more than it may: its next frames are read about `ms` later. Without it they are read at once. */
+  slow?(ms: number): void;
   /**
    * Reports an error of the transport itself, also one from before this call. The session records it and
    * closes.

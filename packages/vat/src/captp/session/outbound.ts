@@ -17,6 +17,7 @@ export interface Link {
   send(frame: Frame, written?: () => void): void;
   readonly buffered: number;
   close(code: number, reason: string): void;
+  slow(ms: number): void;
 }
 
 /** The session, as this file sees it. */
@@ -26,6 +27,9 @@ interface Speaking {
   /** The connection is closed. */
   ended(why: CapError): void;
 }
+
+/** A refused call costs a host about a tenth of this time of the processor. */
+const refusalMs = 1;
 
 const keepsTooMuch = 'this connection keeps more than it may: connect again';
 const stillRunning = 'calls of earlier connections still run and hold what this session may keep: wait for their end';
@@ -110,6 +114,11 @@ export class Outbound {
     this.dialectSession.flush();
     if (!this.closesIfFlooded()) this.closesIfOverspent();
   };
+
+  /** A call of the peer was refused over a limit. A peer that goes on asking must not take the time of others. */
+  overLimit(): void {
+    this.#link.slow(refusalMs);
+  }
 
   // ---- memory limits --------------------------------------------------------------------------------------
 

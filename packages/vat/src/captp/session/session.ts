@@ -276,6 +276,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     const { ofStream } = answer;
     answer.ofStream = undefined;
     if (ofStream !== undefined) this.#streams.refused(ofStream);
+    if (error instanceof CapError && error.code === 'limit') this.#outbound.overLimit();
     if (!this.#answers.ended(answer)) return;
     const { dialectSession } = this.#outbound;
     dialectSession.refuse(answer.question, error);

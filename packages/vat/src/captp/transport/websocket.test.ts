@@ -126,6 +126,30 @@ test('text and bytes arrive as what they were, in order', async () => {
   await closed(duplex);
 });
 
+test('a peer that is slowed is read later, in order, and soon; a host that was dialled is not slowed', async () => {
+  const socket = accepted();
+  const dialled = new WebSocket(url);
+  const [peer] = await Promise.all([socket, new Promise((open) => dialled.once('open', open))]);
+  const [here, there] = [fromWebSocket(peer), fromWebSocket(dialled)];
+  const got: unknown[] = [];
+  here.onFrame((each) => got.push(each));
+  const began = performance.now();
+  // Far more than a peer ever owes.
+  for (let i = 0; i < 100_000; i += 1) here.slow?.(1);
+  there.slow?.(100_000);
+  expect([peer.isPaused, dialled.isPaused]).toEqual([true, false]);
+  there.send('first');
+  there.send('second');
+  await expect.poll(() => got, { timeout: 20_000 }).toEqual(['first', 'second']);
+  // The clock of timers is a little coarser than this one.
+  expect(performance.now() - began).toBeGreaterThan(200);
+  // The end of a peer that is slowed is seen.
+  const over = closed(here);
+  here.slow?.(100);
+  there.close(1000, 'done');
+  expect(await over).toEqual({ code: 1000, reason: 'done' });
+});
+
 test('a frame over the limit closes with 1009 before it is in memory', async () => {
   const [duplex, socket] = await both();
   const over = closed(duplex);

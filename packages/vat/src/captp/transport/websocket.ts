@@ -32,6 +32,9 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
   throw new CapError('invalid', 'this is not a WebSocket: pass one of the ws package, or of a browser');
 }
 
+/** A peer that is refused much at once is not read for this long. It is still seen to be there. */
+const mostOwedMs = 250;
+
 class NodeSocket implements Duplex {
   readonly #socket: WebSocket;
   readonly #inbox = new Inbox();
@@ -40,6 +43,8 @@ class NodeSocket implements Duplex {
   #cut: ReturnType<typeof setTimeout> | undefined;
   #silent = 0;
   #gathers = false;
+  #owedMs = 0;
+  #slowed: ReturnType<typeof setTimeout> | undefined;
 
   constructor(socket: WebSocket, everyMs: number) {
     this.#socket = socket;
@@ -60,6 +65,7 @@ class NodeSocket implements Duplex {
     on('close', (code: number, reason: Buffer) => {
       clearTimeout(this.#cut);
       clearInterval(this.#pings);
+      clearTimeout(this.#slowed);
       this.#inbox.end(this.#said?.code ?? code, this.#said?.reason ?? reason.toString('utf8'));
     });
     const watch = this.#inbox.guard(() => {
@@ -111,6 +117,28 @@ class NodeSocket implements Duplex {
         this.#gathers = false;
         stream.uncork();
       }),
+    );
+  }
+
+  slow(ms: number): void {
+    // A socket that was dialled brings the calls of all sessions of a host, and one of them must not slow the others.
+    if (this.#socket.url !== undefined || this.#inbox.ended) return;
+    this.#owedMs = Math.min(this.#owedMs + ms, mostOwedMs);
+    if (this.#slowed !== undefined) return;
+    this.#socket.pause();
+    this.#readLater();
+  }
+
+  #readLater(): void {
+    const waits = this.#owedMs;
+    this.#slowed = setTimeout(
+      this.#inbox.guard(() => {
+        this.#owedMs -= waits;
+        if (this.#owedMs > 0) return this.#readLater();
+        this.#slowed = undefined;
+        this.#socket.resume();
+      }),
+      waits,
     );
   }
 
