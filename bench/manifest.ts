@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleData } from '../scripts/pack/bundle.ts';
+import { bundleVerbs } from '../scripts/pack/bundle.ts';
 import { median, type Suite } from './measure.ts';
 
 /** Hostile manifests that the tests of the package refuse. */
@@ -25,7 +25,7 @@ for (const name of ['main', 'line/data-verbs']) {
   const text = readFileSync(new URL(`../packages/cli/src/${name}.ts`, import.meta.url), 'utf8');
   writeFileSync(join(folder, 'dist', `${name}.js`), stripTypeScriptTypes(text).replaceAll(".ts'", ".js'"));
 }
-await bundleData(join(folder, 'dist'));
+await bundleVerbs(join(folder, 'dist'));
 
 let next = 0;
 const lines = (count: number, line: (n: number) => string): string =>

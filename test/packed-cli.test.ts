@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
+import { CLIENT } from '../packages/cli/src/client.ts';
 import { readLayers, surroundings } from '../packages/cli/src/drivers/layers.ts';
 import { check, lineOf } from '../packages/manifest/src/index.ts';
 import { HOSTILE } from '../packages/manifest/test/hostile.ts';
@@ -13,6 +14,7 @@ import { type Installed, installed, plainEnv } from './packed/installed.ts';
 import { nodeFolder, USER } from './packed/user.ts';
 import { openCluster } from './postgres-cluster.ts';
 
+const CLIENT_VERBS = Object.keys(CLIENT);
 let made: Installed | undefined;
 let hob = '';
 beforeAll(async () => {
@@ -125,6 +127,14 @@ import { registerHooks } from 'node:module';
 import { writeSync } from 'node:fs';
 registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSync(2, url + '\\n'); return next(url, context); } });
 `;
+
+/** The modules in a trace that are not of this bundle. Errors: nothing of it was loaded. */
+function outside(bundle: 'data' | 'client', trace: string): readonly string[] {
+  const own = new RegExp(`/@hob/cli/dist/(?:main|line/bundled-verbs|${bundle}|${bundle}/[\\w-]+)\\.js$`);
+  const loaded = trace.split('\n').filter((line) => line.startsWith('file:'));
+  expect(loaded.filter((url) => own.test(url)).length).toBeGreaterThan(3);
+  return loaded.filter((url) => !own.test(url) && !url.endsWith('/trace.mjs'));
+}
 
 const installedOr = (context: TestContext): Installed =>
   made ?? context.skip('needs the package registry, for what Hob depends on');
@@ -315,15 +325,40 @@ test('an installed hob check loads its bundle alone, and says of hostile manifes
     const ran = await promisify(execFile)(hob, ['check', file], options).catch((error) => error);
     const lines = plan === undefined ? mistakes.map(lineOf) : ['no mistakes'];
     expect(ran.stdout.split('\n').slice(0, -1), name).toEqual(lines);
-    const loaded = ran.stderr.trim().split('\n');
-    expect(
-      loaded.filter((url: string) => !/\/@hob\/cli\/dist\/(?:main|line\/data-verbs|data|data\/[\w-]+)\.js$/.test(url)),
-    ).toEqual([]);
-    expect(loaded.length).toBeGreaterThan(3);
+    expect(outside('data', ran.stderr)).toEqual([]);
   }
   expect(fs.readFileSync(join(folder, 'prefix/lib/node_modules/@hob/cli/dist/data/LICENSES.txt'), 'utf8')).toMatch(
     /^zod /m,
   );
+}, 400_000);
+
+test('an installed verb that only talks to a host loads its bundle alone, and says what the sources say', async (context) => {
+  if (!needs('linux')) context.skip('needs Linux');
+  const { folder } = installedOr(context);
+  const { home, env } = newHome(folder, 'home-client');
+  const trace = join(folder, 'trace.mjs');
+  fs.writeFileSync(trace, TRACE);
+  const { serve, run } = commandsOf(home, env);
+  const traced = commandsOf(home, { ...env, NODE_OPTIONS: `--import=${trace}` });
+  const host = await serve();
+  for (const words of [...CLIENT_VERBS.map((name) => name.split(' ')), ['ledger'], ['ledger', '--json']]) {
+    const named = words[0] === 'stop' ? [...words, '--state', join(home, 'nobody')] : words;
+    const { code, out, err } = await traced.run(...named);
+    expect(outside('client', err), words.join(' ')).toEqual([]);
+    const source =
+      await promisify(execFile)(process.execPath, [...hobProgram({}), ...named], { env: { ...env, HOME: home }, cwd: home }) // biome-ignore format: one line
+        .then((ran) => ({ ...ran, code: 0 }))
+        .catch((error: { code: number; stdout: string; stderr: string }) => error);
+    const own = err.split('\n').filter((line) => !line.startsWith('file:'));
+    const steady = (text: string): string => text.replaceAll(/\d+(?:\.\d+)?(?:e[+-]?\d+)?/g, 'N');
+    expect([code, steady(out), own.join('\n')], words.join(' ')).toEqual([source.code, steady(source.stdout), source.stderr]); // biome-ignore format: one line
+  }
+  // These need more than a bundle has.
+  expect((await run('status', '--store', join(home, 'none.yaml'))).err).toMatch(/^hob: /);
+  expect((await run('ledger', 'verify')).code).toBe(0);
+  expect((await run('ledger', '--help')).out).toMatch(/verify/);
+  await run('stop');
+  expect(await host.ended).toBe(0);
 }, 400_000);
 
 requires('postgres', 'linux')(

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleData } from './bundle.ts';
+import { BUNDLES, bundleVerbs } from './bundle.ts';
 import { HERE, joinModules } from './join.ts';
 import { nameSources } from './maps.ts';
 import { built, entriesOf, type Package, ROOT } from './packages.ts';
@@ -27,8 +27,8 @@ export async function pack(one: Package, plan: Plan): Promise<string> {
   cpSync(join(work, 'js', one.folder, 'src'), join(folder, 'dist'), { recursive: true });
   nameSources(folder);
   if (one.folder === 'cli') {
-    rmSync(join(folder, 'dist', 'data.js.map'));
-    await bundleData(join(folder, 'dist'));
+    for (const name of BUNDLES) rmSync(join(folder, 'dist', `${name}.js.map`));
+    await bundleVerbs(join(folder, 'dist'));
   }
   if (joins(one)) {
     const entries = entriesOf(one).map((entry) => built(entry, '.js').replace('./dist/', ''));

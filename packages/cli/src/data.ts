@@ -4,7 +4,7 @@
  * In a tarball this file is a bundle with everything that these verbs need (`scripts/pack/bundle.ts`), because finding
  * and reading 230 modules took most of their time. So none of it may reach a host, or a file beside itself.
  */
-import { type DataVerb, dataVerb } from './line/data-verbs.ts';
+import { type DataVerb, dataVerb } from './line/bundled-verbs.ts';
 import type { Verb } from './line/verb.ts';
 
 export { runLine } from './drivers/line.ts';

@@ -7,13 +7,18 @@
  */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { isData } from './line/data-verbs.ts';
+import { clientVerb, dataVerb } from './line/bundled-verbs.ts';
 
 enableCompileCache(fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)));
 // A reader that has gone, such as `head`, is no mistake, and nothing can be said to it.
 process.stdout.on('error', () => process.exit(1));
 const args = process.argv.slice(2);
-const { runLine, verbsFor } = isData(args) ? await import('./data.ts') : await import('./table.ts');
+const { runLine, verbsFor } =
+  dataVerb(args) !== undefined
+    ? await import('./data.ts')
+    : clientVerb(args) !== undefined
+      ? await import('./client.ts')
+      : await import('./table.ts');
 const code = await runLine(args, await verbsFor(args));
 // A slow reader of a pipe gets all of it.
 await new Promise((done) => process.stdout.write('', done));

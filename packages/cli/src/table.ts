@@ -4,6 +4,7 @@
  * A command line loads the file of its own verb and no other: editors, commit hooks and agents call `hob` often, and
  * reading modules is most of the time that a verb takes.
  */
+import { CLIENT } from './client.ts';
 import { DATA } from './data.ts';
 import { withNewName } from './line/older-names.ts';
 import type { Verb } from './line/verb.ts';
@@ -21,32 +22,32 @@ export const TABLE: Readonly<Record<string, Load>> = {
   acp: async () => (await import('./verbs/host/acp.ts')).acp,
   mcp: async () => (await import('./verbs/host/mcp.ts')).mcp,
   recipe: async () => (await import('./verbs/host/recipe.ts')).recipe,
-  status: async () => (await import('./verbs/host/status.ts')).status,
-  metrics: async () => (await import('./verbs/host/metrics.ts')).metrics,
-  stop: async () => (await import('./verbs/host/stop.ts')).stop,
+  status: CLIENT.status,
+  metrics: CLIENT.metrics,
+  stop: CLIENT.stop,
   console: async () => (await import('./verbs/host/console.ts')).consoleVerb,
 
-  inbox: async () => (await import('./verbs/granter/inbox.ts')).inbox,
-  grant: async () => (await import('./verbs/granter/grant.ts')).grant,
-  refuse: async () => (await import('./verbs/granter/refuse.ts')).refuse,
-  list: async () => (await import('./verbs/granter/list.ts')).list,
-  revoke: async () => (await import('./verbs/granter/revoke.ts')).revoke,
-  narrow: async () => (await import('./verbs/granter/narrow.ts')).narrow,
-  renew: async () => (await import('./verbs/granter/renew.ts')).renew,
-  give: async () => (await import('./verbs/granter/give.ts')).give,
-  name: async () => (await import('./verbs/granter/name.ts')).name,
-  sessions: async () => (await import('./verbs/granter/sessions.ts')).sessions,
-  end: async () => (await import('./verbs/granter/end.ts')).end,
-  confirm: async () => (await import('./verbs/granter/confirm.ts')).confirm,
-  wishes: async () => (await import('./verbs/granter/wishes.ts')).wishes,
-  accept: async () => (await import('./verbs/granter/accept.ts')).accept,
+  inbox: CLIENT.inbox,
+  grant: CLIENT.grant,
+  refuse: CLIENT.refuse,
+  list: CLIENT.list,
+  revoke: CLIENT.revoke,
+  narrow: CLIENT.narrow,
+  renew: CLIENT.renew,
+  give: CLIENT.give,
+  name: CLIENT.name,
+  sessions: CLIENT.sessions,
+  end: CLIENT.end,
+  confirm: CLIENT.confirm,
+  wishes: CLIENT.wishes,
+  accept: CLIENT.accept,
   'granter list': async () => (await import('./verbs/granter/granters.ts')).granterList,
   'granter secret': async () => (await import('./verbs/granter/granters.ts')).granterSecret,
   'sturdyref mint': async () => (await import('./verbs/granter/sturdyref.ts')).sturdyrefMint,
   'sturdyref list': async () => (await import('./verbs/granter/sturdyref.ts')).sturdyrefList,
   'sturdyref rotate': async () => (await import('./verbs/granter/sturdyref.ts')).sturdyrefRotate,
 
-  'ledger show': async () => (await import('./verbs/granter/ledger.ts')).ledger,
+  'ledger show': CLIENT['ledger show'],
   'ledger verify': async () => (await import('./verbs/granter/ledger-verify.ts')).ledgerVerify,
   'ledger export': async () => (await import('./verbs/granter/ledger-export.ts')).ledgerExport,
   'ledger retain': async () => (await import('./verbs/granter/ledger-retain.ts')).ledgerRetain,

@@ -1,6 +1,6 @@
 /** Finds what a person means by R7, G3, S12, or a name that the person gave. */
 import type { Grant, Granter, Request } from '@hob/host';
-import { allOf } from '@hob/host/programs';
+import { allOf } from '@hob/host/client';
 import { E, type Far } from '@hob/vat';
 import { checkId, isId, isMeant, KIND_WORDS, type ShortKind } from '../line/ids.ts';
 import { Mistake } from '../line/mistake.ts';

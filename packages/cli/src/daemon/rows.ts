@@ -1,6 +1,6 @@
 /** Grants, requests and sessions as rows of a table, and as JSON with short ids. */
 import type { Grant, Request } from '@hob/host';
-import { grantLine, timeLeft } from '@hob/host/programs';
+import { grantLine, timeLeft } from '@hob/host/client';
 import { shortId } from '../line/ids.ts';
 import type { SessionRow } from './find.ts';
 import { called, idText, type Names } from './names.ts';

@@ -129,7 +129,7 @@ async function endOf(error: unknown): Promise<number> {
     return error.exitCode;
   }
   try {
-    const { endOf: end } = await import('@hob/host/programs');
+    const { endOf: end } = await import('@hob/host/client');
     return end(error);
   } catch {
     // The module of the host cannot be loaded.

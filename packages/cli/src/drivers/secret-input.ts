@@ -3,7 +3,7 @@
  *
  * Promise: it is in no command line and no environment, where other programs of the same user can read it.
  */
-import { askSecret } from '@hob/host/programs';
+import { askSecret } from '@hob/host/client';
 import { Mistake } from '../line/mistake.ts';
 
 const MOST_BYTES = 65_536;

@@ -1,7 +1,7 @@
 /** The way from a verb of `hob` to the host that serves a state: its granter's socket. */
 import { existsSync } from 'node:fs';
 import type { Granter, LocalGranter } from '@hob/host';
-import { askSecret, checkPrivateFolder, granterSocket, holderOf, readAddress } from '@hob/host/programs';
+import { askSecret, checkPrivateFolder, granterSocket, holderOf, readAddress } from '@hob/host/client';
 import { connect, E, type Far } from '@hob/vat';
 import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';

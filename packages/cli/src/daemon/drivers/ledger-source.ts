@@ -1,6 +1,7 @@
 /** The lines of a ledger: of the host that serves a state, of a state that nobody serves, or of an exported file. */
 import { readFileSync } from 'node:fs';
-import { exportAtRest, holderOf, isState, linesOf } from '@hob/host/programs';
+import { holderOf, linesOf } from '@hob/host/client';
+import { exportAtRest, isState } from '@hob/host/programs';
 import { E, verifyLedger } from '@hob/vat';
 import { restOf } from '../../drivers/at-rest.ts';
 import { stateOf } from '../../drivers/places.ts';

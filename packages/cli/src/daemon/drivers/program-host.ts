@@ -6,14 +6,8 @@
  * socket in a folder of mode 0700.
  */
 import { openHost, sentinelHome, toolHostOf } from '@hob/host';
-import {
-  endWithProcess,
-  granterSocket,
-  holderOf,
-  leaveMemoryOutOfCores,
-  openPrivateFolder,
-  openStateDir,
-} from '@hob/host/programs';
+import { granterSocket, holderOf } from '@hob/host/client';
+import { endWithProcess, leaveMemoryOutOfCores, openPrivateFolder, openStateDir } from '@hob/host/programs';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { OWNER } from '../../plan/names.ts';

@@ -6,7 +6,8 @@
 
 import { existsSync } from 'node:fs';
 import { type KeptTexts, openHost, sentinelHome } from '@hob/host';
-import { granterSocket, holderOf, isState, openStateDir } from '@hob/host/programs';
+import { granterSocket, holderOf } from '@hob/host/client';
+import { isState, openStateDir } from '@hob/host/programs';
 import { E } from '@hob/vat';
 import { stateOf } from '../../drivers/places.ts';
 import { storeOf } from '../../drivers/store-file.ts';

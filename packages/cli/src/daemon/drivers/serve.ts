@@ -4,7 +4,8 @@
  * Promise: it ends on SIGINT, SIGTERM and SIGHUP. Files that a killed host left never hold up the next one.
  */
 import { type Host, sentinelHome } from '@hob/host';
-import { endWithProcess, holderOf, leaveMemoryOutOfCores, openStateDir, readStopOrder } from '@hob/host/programs';
+import { holderOf } from '@hob/host/client';
+import { endWithProcess, leaveMemoryOutOfCores, openStateDir, readStopOrder } from '@hob/host/programs';
 import { readManifest } from '../../drivers/manifest-file.ts';
 import { usualPlaces } from '../../drivers/places.ts';
 import type { NamedStore } from '../../drivers/store-file.ts';

@@ -8,7 +8,8 @@
 import { consoleLink, consolePages } from '@hob/console';
 import type { JudgeRunner } from '@hob/firewall';
 import { type Granter, type Host, type HostOptions, type HttpFaces, type HttpPages, openHost, type RequestNotice } from '@hob/host'; // biome-ignore format: one line
-import { granterSocket, openPrivateFolder } from '@hob/host/programs';
+import { granterSocket } from '@hob/host/client';
+import { openPrivateFolder } from '@hob/host/programs';
 import type { Plan } from '@hob/manifest';
 import { CapError, type Far } from '@hob/vat';
 import { dateText, machine } from '../../drivers/machine.ts';

@@ -6,7 +6,7 @@
  * the screen, and there are no more rows than it has. A screen that is too small shows no card, so nothing on it can
  * be approved.
  */
-import { card } from '@hob/host';
+import { card } from '@hob/host/client';
 import { terminalLine } from '@hob/host/line';
 import { shortId } from '../../line/ids.ts';
 import { idText, namesLine } from '../names.ts';

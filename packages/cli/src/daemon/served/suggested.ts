@@ -6,7 +6,7 @@
  */
 import { unifiedDiff } from '@hob/caps-fs';
 import type { Granter, SuggestedChange } from '@hob/host';
-import { linesOf } from '@hob/host/programs';
+import { linesOf } from '@hob/host/client';
 import { check, lineOf } from '@hob/manifest';
 import type { Far } from '@hob/vat';
 import { readLayers, surroundings, textOfFile } from '../../drivers/layers.ts';

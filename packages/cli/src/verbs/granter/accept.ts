@@ -26,8 +26,8 @@ export const accept: Verb = {
   codes: { 1: 'nothing was accepted: it is not there, has mistakes, is another text, or you said no' },
   hardened: true,
   async run(given, { line, say, json, isJson }) {
-    const { atTerminal, confirm } = await import('@hob/host/programs');
-    const { E } = await import('@hob/vat');
+    const { atTerminal, confirm } = await import('@hob/host/client');
+    const { E } = await import('@hob/vat/peer');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const [name = ''] = given.operands;
     const wanted = textOf(given, 'hash')?.toLowerCase();

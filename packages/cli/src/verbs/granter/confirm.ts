@@ -15,7 +15,7 @@ export const confirm: Verb = {
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },
   hardened: true,
   async run(given, { line, say, json, table }) {
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { allGrants, grantNamed } = await import('../../daemon/find.ts');
     const { allNames } = await import('../../daemon/names.ts');

@@ -14,7 +14,7 @@ export const end: Verb = {
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },
   hardened: true,
   async run(given, { line, json }) {
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { sessionNamed } = await import('../../daemon/find.ts');
     return await withHost(given, async ({ granter }) => {

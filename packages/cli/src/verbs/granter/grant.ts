@@ -21,7 +21,7 @@ export const grant: Verb = {
   hardened: true,
   async run(given, { line, say, json, isJson }) {
     const { approve } = await import('@hob/host/answers');
-    const { atTerminal, confirm } = await import('@hob/host/programs');
+    const { atTerminal, confirm } = await import('@hob/host/client');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { requestNamed } = await import('../../daemon/find.ts');
     const { machine } = await import('../../drivers/machine.ts');

@@ -16,7 +16,7 @@ export const granterList: Verb = {
   hardened: true,
   isUsual: true,
   async run(given, { json, table }) {
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
     return await withDaemon(given, async ({ daemon }) => {
       const all = (await E(daemon).granters()) as readonly GranterRow[];
@@ -42,7 +42,7 @@ export const granterSecret: Verb = {
   codes: { 1: 'no host serves the state, there is no such granter, or the secret cannot be handed over' },
   hardened: true,
   async run(given, output) {
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const secretTo = await outletOf(given, output);
     const [name = ''] = given.operands;

@@ -23,7 +23,7 @@ export const inbox: Verb = {
   codes: { 1: 'no host serves the state, it refuses (the message says why), or the terminal is gone' },
   hardened: true,
   async run(given, { line, say, json, table, isJson, isTerminal }) {
-    const { card } = await import('@hob/host');
+    const { card } = await import('@hob/host/client');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { allRequests, requestNamed } = await import('../../daemon/find.ts');
     const { allNames, namesLine } = await import('../../daemon/names.ts');

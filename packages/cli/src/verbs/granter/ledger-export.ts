@@ -12,7 +12,8 @@ export const ledgerExport: Verb = {
   codes: { 1: 'there is no such state, or the file cannot be written' },
   hardened: true,
   async run(given, { line }) {
-    const { exportAtRest, holderOf, linesOf, writeLines } = await import('@hob/host/programs');
+    const { holderOf, linesOf } = await import('@hob/host/client');
+    const { exportAtRest, writeLines } = await import('@hob/host/programs');
     const { isHere, withHost } = await import('../../daemon/drivers/client.ts');
     const { restOf } = await import('../../drivers/at-rest.ts');
     const { absolute, stateOf } = await import('../../drivers/places.ts');

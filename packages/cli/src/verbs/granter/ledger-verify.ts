@@ -23,7 +23,8 @@ export const ledgerVerify: Verb = {
   codes: { 1: 'the ledger is not whole, or the file or the state cannot be read' },
   hardened: true,
   async run(given, { line, json }) {
-    const { checkpointsOf, holderOf, verdictLines, verifyAtRest } = await import('@hob/host/programs');
+    const { holderOf, verdictLines } = await import('@hob/host/client');
+    const { checkpointsOf, verifyAtRest } = await import('@hob/host/programs');
     const { E, verifyLedger } = await import('@hob/vat');
     const { isHere, withHost } = await import('../../daemon/drivers/client.ts');
     const { restOf } = await import('../../drivers/at-rest.ts');

@@ -23,8 +23,7 @@ export const ledger: Verb = {
   hardened: true,
   isUsual: true,
   async run(given, { line, json }) {
-    const { linesOf } = await import('@hob/host/programs');
-    const { CallEnds } = await import('@hob/vat/store');
+    const { CallEnds, linesOf } = await import('@hob/host/client');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
     const { isOfGrant, isOfSession, lineText, linesBehind } = await import('../../daemon/ledger-line.ts');

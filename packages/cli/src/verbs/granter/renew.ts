@@ -16,7 +16,7 @@ export const renew: Verb = {
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },
   hardened: true,
   async run(given, { line, json }) {
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed } = await import('../../daemon/find.ts');
     const { allNames } = await import('../../daemon/names.ts');

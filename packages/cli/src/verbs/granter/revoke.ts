@@ -20,7 +20,7 @@ export const revoke: Verb = {
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },
   hardened: true,
   async run(given, { line, json }) {
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
     const [[one], session, wish] = [given.operands, textOf(given, 'session'), textOf(given, 'wish')];

@@ -46,8 +46,8 @@ export const sturdyrefList: Verb = {
   codes: CODES,
   hardened: true,
   async run(given, { say, json, table }) {
-    const { allOf } = await import('@hob/host/programs');
-    const { E } = await import('@hob/vat');
+    const { allOf } = await import('@hob/host/client');
+    const { E } = await import('@hob/vat/peer');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { allNames } = await import('../../daemon/names.ts');
     const { GRANT_HEADS, grantJson, grantRow } = await import('../../daemon/rows.ts');

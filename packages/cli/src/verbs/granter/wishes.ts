@@ -14,7 +14,7 @@ export const wishes: Verb = {
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },
   hardened: true,
   async run(given, { line, say, json }) {
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
     return await withDaemon(given, async ({ daemon }) => {
       const all = (await E(daemon).wishes()) as readonly WishRow[];

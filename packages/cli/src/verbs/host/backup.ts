@@ -14,7 +14,8 @@ export const backup: Verb = {
   codes: { 1: 'there is no state, another program has it, or the file is there already' },
   hardened: true,
   async run(given, { line, json }) {
-    const { granterSocket, holderOf, isElsewhere, isState } = await import('@hob/host/programs');
+    const { granterSocket, holderOf } = await import('@hob/host/client');
+    const { isElsewhere, isState } = await import('@hob/host/programs');
     const { backup: write, openStore } = await import('@hob/vat/store');
     const { E } = await import('@hob/vat');
     const { checkFree, takeCopy } = await import('../../daemon/drivers/copies.ts');

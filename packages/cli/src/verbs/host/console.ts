@@ -17,7 +17,7 @@ export const consoleVerb: Verb = {
     if (!isJson && !isTerminal)
       throw new Mistake('whoever has the link is the granter for its two minutes, and a pipe may be logged: ask with --json if the program that reads it may have it'); // biome-ignore format: one line
     const { E } = await import('@hob/vat');
-    const { granterSocket } = await import('@hob/host/programs');
+    const { granterSocket } = await import('@hob/host/client');
     const { consoleLink } = await import('@hob/console');
     const { withDaemon, withHost } = await import('../../daemon/drivers/client.ts');
     const { opener, openFile, writeWay } = await import('../../daemon/drivers/open-page.ts');

@@ -17,7 +17,7 @@ export const metrics: Verb = {
       const { openMetrics } = await import('../../line/open-metrics.ts');
       return print(openMetrics(storeFamilies(await hostsNamed(given))), line);
     }
-    const { E } = await import('@hob/vat');
+    const { E } = await import('@hob/vat/peer');
     const { withDaemon } = await import('../../daemon/drivers/client.ts');
     return await withDaemon(given, async ({ daemon }) => print(await E(daemon).metrics(), line));
   },

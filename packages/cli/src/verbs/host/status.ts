@@ -26,7 +26,7 @@ export const status: Verb = {
 };
 
 async function served(given: Given, { line, json }: Output): Promise<number> {
-  const { E } = await import('@hob/vat');
+  const { E } = await import('@hob/vat/peer');
   const { withDaemon } = await import('../../daemon/drivers/client.ts');
   const { allRequests, allSessions } = await import('../../daemon/find.ts');
   const { dateText } = await import('../../drivers/machine.ts');

@@ -12,7 +12,7 @@ export const stop: Verb = {
   codes: { 0: 'the host has ended, or none was running', 1: 'the host could not be ended' },
   hardened: true,
   async run(given, { line, json }) {
-    const { stopHost } = await import('@hob/host/programs');
+    const { stopHost } = await import('@hob/host/client');
     const { stateOf } = await import('../../drivers/places.ts');
     const { durationOf } = await import('../../line/limits.ts');
     const said: string[] = [];

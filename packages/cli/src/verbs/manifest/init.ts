@@ -24,7 +24,7 @@ export const init: Verb = {
   codes: { 1: 'nothing was written: the file is there, lies in the folder, or the questions were not answered' },
   hardened: true,
   async run(given, { line, say, json }) {
-    const { atTerminal } = await import('@hob/host/programs');
+    const { atTerminal } = await import('@hob/host/client');
     const { startCommands } = await import('@hob/manifest');
     const { asking } = await import('../../drivers/ask.ts');
     const { absolute, stateOf, usualManifest } = await import('../../drivers/places.ts');
