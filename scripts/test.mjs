@@ -29,7 +29,7 @@ import { environmentFor, ROOT } from './setup.mjs';
 
 const bin = (...path) => join(ROOT, 'node_modules', ...path);
 
-/** The verbs, and what each one runs. */
+/** The verbs, and what each one runs. They get the FILTER and the folder of this run. */
 export const TESTS = { check, test: testMost, 'test:deep': testDeep };
 
 /**
@@ -56,7 +56,7 @@ async function testMost(filter) {
   ];
 }
 
-async function testDeep(filter) {
+async function testDeep(filter, folder) {
   const env = { HOB_DEEP: '1' };
   if (filter.length > 0) return named(filter, env);
   await Promise.all([
@@ -72,8 +72,11 @@ async function testDeep(filter) {
     name: 'mutants of the day',
     args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '4', '--only-mutants'],
   };
-  const packing = { name: 'packing', args: [join(ROOT, 'test', 'packed', 'prepare.ts')], later: true };
-  return [[vitest([], { ...env, HOB_TIER: 'deep' }), packing, ...(await python(true))], mutants];
+  // Tests start `hob` as users have it (`test/hob-program.ts`).
+  const installed = join(folder, 'installed');
+  const packing = { name: 'packing', args: [join(ROOT, 'test', 'packed', 'prepare.ts'), installed] };
+  const tests = vitest([], { ...env, HOB_TIER: 'deep', HOB_TEST_INSTALLED: installed });
+  return [packing, [tests, ...(await python(true))], mutants];
 }
 
 /** Whoever names a part of the tests waits for Hermes and for SDKs only when that part is about them. */
@@ -128,7 +131,7 @@ export async function runTests(node, verb, filter) {
   const times = [];
   let left = [];
   try {
-    for (const beside of await TESTS[verb](filter)) {
+    for (const beside of await TESTS[verb](filter, folder)) {
       await Promise.all(
         [beside].flat().map(async (suite) => {
           const began = Date.now();

@@ -9,10 +9,12 @@ import { CLIENT } from '../packages/cli/src/client.ts';
 import { readLayers, surroundings } from '../packages/cli/src/drivers/layers.ts';
 import { check, lineOf } from '../packages/manifest/src/index.ts';
 import { HOSTILE } from '../packages/manifest/test/hostile.ts';
+import { hobProgram } from './hob-program.ts';
 import { needs, requires } from './needs.ts';
 import { type Installed, installed, plainEnv } from './packed/installed.ts';
 import { nodeFolder, USER } from './packed/user.ts';
 import { openCluster } from './postgres-cluster.ts';
+import { ROOT } from './sources.ts';
 
 const CLIENT_VERBS = Object.keys(CLIENT);
 let made: Installed | undefined;
@@ -464,6 +466,16 @@ requires('postgres', 'linux')(
   },
   400_000,
 );
+
+test('tests of the deep run start the installed hob; those of a mutant, and where npm is offline, the sources', () => {
+  const sources = hobProgram({});
+  expect(sources.at(-1)).toBe(join(ROOT, 'packages', 'cli', 'src', 'main.ts'));
+  expect(hobProgram({ HOB_TEST_INSTALLED: join(tmpdir(), 'nothing-is-here') })).toEqual(sources);
+  if (made === undefined) return;
+  expect(hobProgram({ HOB_TEST_INSTALLED: made.folder, HOB_MUTANT: 'any' })).toEqual(sources);
+  const [main = '', ...more] = hobProgram({ HOB_TEST_INSTALLED: made.folder });
+  expect([fs.statSync(main).isFile(), more]).toEqual([true, []]);
+});
 
 test('an installed hob refuses a root that holds its own code', async (context) => {
   const { folder } = installedOr(context);

@@ -30,9 +30,10 @@ export interface Installed {
   remove(): void;
 }
 
-/** Undefined where the package registry, which has what Hob depends on, cannot be reached. */
-export async function installed(): Promise<Installed | undefined> {
-  const folder = fs.mkdtempSync(join(tmpdir(), 'hob-packed-'));
+/** A copy in `into`. Undefined where the package registry, which has what Hob depends on, cannot be reached. */
+export async function installed(into?: string): Promise<Installed | undefined> {
+  const folder = into ?? fs.mkdtempSync(join(tmpdir(), 'hob-packed-'));
+  fs.mkdirSync(folder, { recursive: true });
   const remove = (): void => fs.rmSync(folder, { recursive: true, force: true });
   fs.chmodSync(folder, 0o755);
   const there = await withLock(

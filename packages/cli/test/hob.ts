@@ -3,11 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { hobProgram } from '../../../test/hob-program.ts';
 import { inherited } from '../../../test/mutants/environment.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 export const resolveHook: string = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
 
 /** A program that runs, and all that it has printed. */
@@ -99,7 +98,7 @@ export function hobHome(manifest: string = MANIFEST, more: Readonly<Record<strin
   // Both: a mutant that `more` hides would survive each test.
   if (mutant.NODE_OPTIONS !== undefined && more['NODE_OPTIONS'] !== undefined)
     env['NODE_OPTIONS'] = `${mutant.NODE_OPTIONS} ${more['NODE_OPTIONS']}`;
-  const words = [process.execPath, '--import', resolveHook, main];
+  const words = [process.execPath, ...hobProgram()];
   const open = new Set<Running>();
   const track = (running: Running): void => {
     open.add(running);

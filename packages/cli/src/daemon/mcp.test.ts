@@ -50,7 +50,7 @@ test('the secret is in no command line and no environment, and its file goes whe
   const hob = hobHome();
   await hob.serve();
   const client = await LineClient.open(hob, 'older');
-  const [server] = processesWith('--secret-file', hob.folder, 'main.ts');
+  const [server] = processesWith('--secret-file', hob.folder, 'main.');
   const file = /--secret-file\0([^\0]+)/.exec(server!.line)![1] as string;
   const secret = readFileSync(file, 'utf8').trim();
   expect(secret.length).toBeGreaterThan(20);

@@ -1,0 +1,18 @@
+/** What starts the command `hob` in tests: the words after `node`. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const resolveHook = new URL('../scripts/resolve.mjs', import.meta.url).href;
+const sources = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
+
+/**
+ * The sources; in the deep run the command as users have it, packed and installed, which also starts in two thirds of
+ * the time. A mutant changes the sources, so its tests run these. Where npm is offline nothing is installed.
+ */
+export function hobProgram(
+  { HOB_TEST_INSTALLED: folder = '', HOB_MUTANT: mutant }: Readonly<Record<string, string | undefined>> = process.env,
+): readonly string[] {
+  const installed = join(folder, 'node_modules', '@hob', 'cli', 'dist', 'main.js');
+  return folder !== '' && mutant === undefined && existsSync(installed) ? [installed] : ['--import', resolveHook, sources]; // biome-ignore format: one line
+}
