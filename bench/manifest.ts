@@ -21,7 +21,7 @@ const file = join(folder, 'hob.yaml');
 const main = join(folder, 'dist', 'main.js');
 for (const name of ['dist/line', 'node_modules']) mkdirSync(join(folder, name), { recursive: true });
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-for (const name of ['main', 'line/data-verbs']) {
+for (const name of ['main', 'line/bundled-verbs']) {
   const text = readFileSync(new URL(`../packages/cli/src/${name}.ts`, import.meta.url), 'utf8');
   writeFileSync(join(folder, 'dist', `${name}.js`), stripTypeScriptTypes(text).replaceAll(".ts'", ".js'"));
 }

@@ -1,14 +1,14 @@
 /** Runs the programs of the host package as processes, for tests, the demo and the chaos run, and reads what they print. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { hobProgram } from './hob-program.ts';
 import { inherited } from './mutants/environment.ts';
 
+const HOB: string = resolve(import.meta.dirname, '../packages/cli/src/main.ts');
 /** The command `hob`, its verb `workspace`, or a program of the host package. An absolute path stays as it is. */
 const lineOf = (name: string): readonly string[] => {
-  if (name === 'hob') return hobProgram();
-  if (name === 'workspace') return [...hobProgram(), 'workspace'];
-  return ['--import', resolveHook, resolve(import.meta.dirname, '../packages/host/src/programs', name)];
+  if (name === 'hob') return [HOB];
+  if (name === 'workspace') return [HOB, 'workspace'];
+  return [resolve(import.meta.dirname, '../packages/host/src/programs', name)];
 };
 const resolveHook = new URL('../scripts/resolve.mjs', import.meta.url).href;
 
@@ -32,7 +32,7 @@ export class Program {
     const home = state === undefined ? {} : { XDG_STATE_HOME: resolve(state, '../xdg') };
     const serves = name === 'workspace' && !args.some((arg) => arg.startsWith('--secrets-to'));
     const to = serves ? ['--secrets-to', 'fd:3'] : [];
-    this.child = spawn(process.execPath, [...lineOf(name), ...args, ...to], {
+    this.child = spawn(process.execPath, ['--import', resolveHook, ...lineOf(name), ...args, ...to], {
       env: { PATH, HOME, ...home, ...inherited(), ...options.env },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });

@@ -52,7 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-loads-version',
     breaks: 'hob --version loads every verb',
-    file: 'packages/cli/src/line/data-verbs.ts',
+    file: 'packages/cli/src/line/bundled-verbs.ts',
     find: "if (word === '--version' && rest.length === 0) return 'version';",
     replace: '',
     tests: lineTests,
