@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
-import { CLIENT } from '../packages/cli/src/client.ts';
+import { CLIENT } from '../packages/cli/src/client-verbs.ts';
 import { readLayers, surroundings } from '../packages/cli/src/drivers/layers.ts';
 import { check, lineOf } from '../packages/manifest/src/index.ts';
 import { HOSTILE } from '../packages/manifest/test/hostile.ts';
@@ -334,7 +334,7 @@ test('an installed hob check loads its bundle alone, and says of hostile manifes
   );
 }, 400_000);
 
-test('an installed verb that only talks to a host loads its bundle alone, and says what the sources say', async (context) => {
+test('an installed verb that only talks to a host loads its bundle alone, and says what its modules say', async (context) => {
   if (!needs('linux')) context.skip('needs Linux');
   const { folder } = installedOr(context);
   const { home, env } = newHome(folder, 'home-client');
@@ -342,21 +342,25 @@ test('an installed verb that only talks to a host loads its bundle alone, and sa
   fs.writeFileSync(trace, TRACE);
   const { serve, run } = commandsOf(home, env);
   const traced = commandsOf(home, { ...env, NODE_OPTIONS: `--import=${trace}` });
+  // The same verbs, of the modules outside of the bundle.
+  const apart = join(folder, 'apart.mjs');
+  const table = join(folder, 'prefix/lib/node_modules/@hob/cli/dist/table.js');
+  fs.writeFileSync(apart, `import { runLine, verbsFor } from ${JSON.stringify(table)};\nconst args = process.argv.slice(2);\nprocess.exit(await runLine(args, await verbsFor(args)));\n`); // biome-ignore format: one line
+  const modules = commandsOf(home, env, [join(nodeFolder(folder), 'node'), apart]);
   const host = await serve();
   for (const words of [...CLIENT_VERBS.map((name) => name.split(' ')), ['ledger'], ['ledger', '--json']]) {
     const named = words[0] === 'stop' ? [...words, '--state', join(home, 'nobody')] : words;
     const { code, out, err } = await traced.run(...named);
     expect(outside('client', err), words.join(' ')).toEqual([]);
-    const source =
-      await promisify(execFile)(process.execPath, [...hobProgram({}), ...named], { env: { ...env, HOME: home }, cwd: home }) // biome-ignore format: one line
-        .then((ran) => ({ ...ran, code: 0 }))
-        .catch((error: { code: number; stdout: string; stderr: string }) => error);
     const own = err.split('\n').filter((line) => !line.startsWith('file:'));
     const steady = (text: string): string => text.replaceAll(/\d+(?:\.\d+)?(?:e[+-]?\d+)?/g, 'N');
-    expect([code, steady(out), own.join('\n')], words.join(' ')).toEqual([source.code, steady(source.stdout), source.stderr]); // biome-ignore format: one line
+    const other = await modules.run(...named);
+    expect([code, steady(out), own.join('\n')], words.join(' ')).toEqual([other.code, steady(other.out), other.err]);
   }
   // These need more than a bundle has.
-  expect((await run('status', '--store', join(home, 'none.yaml'))).err).toMatch(/^hob: /);
+  expect((await run('status', '--store', join(home, 'none.yaml'))).err).toMatch(
+    /^hob: there is no such file of a store/,
+  );
   expect((await run('ledger', 'verify')).code).toBe(0);
   expect((await run('ledger', '--help')).out).toMatch(/verify/);
   await run('stop');

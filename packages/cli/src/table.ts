@@ -4,8 +4,8 @@
  * A command line loads the file of its own verb and no other: editors, commit hooks and agents call `hob` often, and
  * reading modules is most of the time that a verb takes.
  */
-import { CLIENT } from './client.ts';
-import { DATA } from './data.ts';
+import { CLIENT } from './client-verbs.ts';
+import { DATA } from './data-verbs.ts';
 import { withNewName } from './line/older-names.ts';
 import type { Verb } from './line/verb.ts';
 

@@ -4,11 +4,11 @@
  * A bundle has its own copy of the modules that it uses. So its verbs load nothing else of Hob.
  */
 
-/** The verbs that only read files (`data.ts`). */
+/** The verbs that only read files (`data-verbs.ts`). */
 const DATA_VERBS = ['check', 'explain', 'version'] as const;
 export type DataVerb = (typeof DATA_VERBS)[number];
 
-/** The verbs that only talk to a host (`client.ts`). */
+/** The verbs that only talk to a host (`client-verbs.ts`). */
 const CLIENT_VERBS = [
   'status',
   'metrics',

@@ -1,6 +1,6 @@
 /** `hob init` as a process, also in a real terminal. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requires } from '../../../../../test/needs.ts';
 import { type HobHome, hobHome, Running } from '../../../test/hob.ts';
@@ -88,7 +88,7 @@ test('a folder that holds the manifest or the state is refused, and so are comma
   const holds = /is, contains or lies inside the manifest, the state or the code of hob/;
   expect(await fails('app/hob.yaml', '--yes', '--root', 'app')).toMatch(holds);
   expect(await fails('--yes', '--root', join(hob.folder, 'home'))).toMatch(holds);
-  expect(await fails('x.yaml', '--yes', '--root', join(import.meta.dirname, '../..'))).toMatch(holds);
+  expect(await fails('x.yaml', '--yes', '--root', dirname(hob.words.at(-1) as string))).toMatch(holds);
   expect(await fails('x.yaml', '--yes', '--root', 'app\n/no')).toMatch(/there is no folder/);
   expect(await fails('x.yaml', '--yes', '--root', 'app', '--may', 'all')).toMatch(/write read, ask or write/);
   for (const line of ['bash -c x', 'env x', 'npx x', 'a; b', 'a $(b)', 'node x.js', 'git -C d log', 'X=1 a'])
