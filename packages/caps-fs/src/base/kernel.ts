@@ -147,6 +147,12 @@ export interface Kernel {
    * directory.
    */
   children(dir: number, max: number): { readonly name: string; readonly kind: FileKind }[];
+  /**
+   * Looks through files of a directory in their order, and stops after the one with which it has read more than
+   * `bytes`, so it may return fewer results than names. A result is the size of the file if that is a text of at most
+   * `max` bytes without `text` in it, and negative if the caller must read the file to know.
+   */
+  filesWithout?(dir: number, names: readonly string[], max: number, bytes: number, text: Uint8Array): ArrayLike<number>;
   readNow(fd: number, into: Uint8Array, position: number): number;
   /** Writes all bytes to the beginning of an empty file. */
   writeNow(fd: number, from: Uint8Array): void;
