@@ -28,6 +28,7 @@ export class Batch {
   readonly #text: Uint8Array | undefined;
   readonly #seeker: Seeker;
   #dir = -1;
+  #mostHaveIt = false;
   #files: (readonly string[])[] = [];
 
   /** `text` is what every match has in it, if that is known. */
@@ -59,11 +60,18 @@ export class Batch {
     }
   }
 
-  /** See `filesWithout` of the kernel. */
-  #sizesOfOthers(files: readonly (readonly string[])[]): ArrayLike<number> | undefined {
+  /** See `filesWithout` of the kernel. It does not ask twice in a row if most files have the text. */
+  #sizesOfOthers(files: readonly (readonly string[])[]): Float64Array | undefined {
+    const { filesWithout } = this.#kernel;
+    if (this.#mostHaveIt || !this.#text || !filesWithout) {
+      this.#mostHaveIt = false;
+      return undefined;
+    }
     const names = files.map((file) => file.at(-1) ?? '');
     const bytes = Math.min(maxBytes, this.#seeker.left());
-    return this.#text && this.#kernel.filesWithout?.(this.#dir, names, maxFile, bytes, this.#text);
+    const sizes = filesWithout(this.#dir, names, maxFile, bytes, this.#text);
+    this.#mostHaveIt = sizes.filter((size) => size < 0).length > sizes.length / 2;
+    return sizes;
   }
 
   #searchOne(names: readonly string[]): void {

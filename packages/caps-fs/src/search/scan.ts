@@ -14,6 +14,7 @@ import { Batch, maxFile, type Seeker } from './batch.ts';
 import { descend, readFound, readSmall, type SearchScope, type SkipReason, type Small, Stop } from './descent.ts';
 import { type Glob, parseGlob } from './glob.ts';
 import { type IgnoreLevel, IgnoreRules, isIgnored } from './ignore.ts';
+import { requiredText } from './required.ts';
 import type { StepBudget } from './step-budget.ts';
 
 /** The result of a search. */
@@ -103,7 +104,8 @@ function isBinary(bytes: Uint8Array): boolean {
 const full: unique symbol = Symbol('full');
 
 function walk(kernel: Kernel, ground: SearchScope, query: Query, seeker: Seeker, budget: StepBudget | undefined): void {
-  const batch = new Batch(kernel, query.literal === undefined ? undefined : Buffer.from(query.literal), seeker);
+  const required = query.literal ?? requiredText(query.pattern ?? '');
+  const batch = new Batch(kernel, required === undefined ? undefined : Buffer.from(required), seeker);
   const levels: (IgnoreLevel | undefined)[] = query.above.map(([depth, text]) => ({
     rules: new IgnoreRules(text, budget),
     depth,
@@ -213,7 +215,9 @@ export function compilePattern(pattern: string): RE2JS {
 
 function byPattern(pattern: string): Finder {
   const compiled = compilePattern(pattern);
+  const required = requiredText(pattern);
   return function* (content) {
+    if (required !== undefined && !content.includes(required)) return;
     // Most files have no match, and the automaton that only tests is the fastest.
     if (!compiled.test(content)) return;
     const text = content.toString();
