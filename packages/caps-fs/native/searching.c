@@ -1,7 +1,7 @@
 /*
  * Looks which files of a directory do not contain a text.
  *
- * Promise: nothing that is not a regular file is opened for its data. Each call ends after about as many bytes as
+ * Promise: nothing that is not a regular file is opened for its data. Each call reads at most as many bytes as
  * it was given, and leaves no descriptor open: a search thread may be ended after any call.
  */
 #include "fscap.h"
@@ -10,6 +10,7 @@
 #define BINARY_WITHIN 8192
 /* Results other than a size. */
 #define NOT_JUDGED (-1)
+#define TOO_MUCH (-2)
 
 struct memory {
   unsigned char *bytes;
@@ -25,15 +26,16 @@ static int makeRoom(struct memory *memory, size_t size) {
   return 0;
 }
 
-/* Returns the size of the file if all of it was read, or a negative number. */
-static int64_t readFile(int dir, const char *name, uint64_t max, struct memory *into) {
+/* Returns the size of the file if all of it was read. TOO_MUCH: it has more than `left` bytes. */
+static int64_t readFile(int dir, const char *name, uint64_t max, uint64_t left, struct memory *into) {
   int found = (int)syscall(SYS_openat, dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
   if (found < 0) return NOT_JUDGED;
   uint64_t size = 0, got = 0;
   int fd = -1, plain = plainFile(found, &size) > 0 && size <= max;
-  if (plain && size > 0 && !makeRoom(into, (size_t)size)) fd = reopen(found);
+  if (plain && size > 0 && size <= left && !makeRoom(into, (size_t)size)) fd = reopen(found);
   close(found);
   if (plain && size == 0) return 0;
+  if (plain && size > left) return TOO_MUCH;
   if (fd < 0) return NOT_JUDGED;
   while (got < size) {
     ssize_t n = pread(fd, into->bytes + got, (size_t)(size - got), (off_t)got);
@@ -48,7 +50,8 @@ static int64_t readFile(int dir, const char *name, uint64_t max, struct memory *
 /*
  * (dir, names with a NUL after each, max, bytes, text, sizes) -> how many of the files it has looked at. For each of
  * these it stores its size in `sizes` if it is a text of at most `max` bytes that does not contain the text, and else
- * -1: the caller reads that one itself. It stops after the file with which it has read more than `bytes`.
+ * -1: the caller reads that one itself. It reads no more than `bytes`, and stops before the file that has more. If that
+ * is the first one, the caller reads it.
  */
 napi_value filesWithout(napi_env env, napi_callback_info info) {
   ARGUMENTS(6);
@@ -64,16 +67,18 @@ napi_value filesWithout(napi_env env, napi_callback_info info) {
   double *sizes = data;
   const int dir = number(env, given[0]);
   const uint64_t max = (uint64_t)number(env, given[2]);
-  int64_t left = number(env, given[3]);
+  uint64_t left = (uint64_t)number(env, given[3]);
   struct memory memory = {NULL, 0};
   size_t done = 0;
-  for (size_t at = 0; at < namesLength && done < places && left >= 0; at += strlen(names + at) + 1) {
-    int64_t size = readFile(dir, names + at, max, &memory);
-    if (size > 0) left -= size;
+  for (size_t at = 0; at < namesLength && done < places; at += strlen(names + at) + 1) {
+    int64_t size = readFile(dir, names + at, max, left, &memory);
+    if (size == TOO_MUCH && done > 0) break;
+    if (size > 0) left -= (uint64_t)size;
     const size_t head = size < BINARY_WITHIN ? (size_t)size : BINARY_WITHIN;
     if (size > 0 && (memchr(memory.bytes, 0, head) || memmem(memory.bytes, (size_t)size, text, textLength)))
       size = NOT_JUDGED;
-    sizes[done++] = (double)size;
+    sizes[done++] = size < 0 ? NOT_JUDGED : (double)size;
+    if (size == TOO_MUCH) break;
   }
   free(memory.bytes);
   return answer(env, (int64_t)done);

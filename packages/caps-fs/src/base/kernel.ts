@@ -148,9 +148,9 @@ export interface Kernel {
    */
   children(dir: number, max: number): { readonly name: string; readonly kind: FileKind }[];
   /**
-   * Looks through files of a directory in their order, and stops after the one with which it has read more than
-   * `bytes`, so it may return fewer results than names. A result is the size of the file if that is a text of at most
-   * `max` bytes without `text` in it, and negative if the caller must read the file to know.
+   * Looks through files of a directory in their order, and reads at most `bytes` in all, so it may return fewer
+   * results than names, but at least one. A result is the size of the file if that is a text of at most `max` bytes
+   * without `text` in it, and negative if the caller must read the file to know.
    */
   filesWithout?(dir: number, names: readonly string[], max: number, bytes: number, text: Uint8Array): ArrayLike<number>;
   readNow(fd: number, into: Uint8Array, position: number): number;

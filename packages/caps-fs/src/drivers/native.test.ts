@@ -230,9 +230,10 @@ requires('mkfifo')(
     ];
     const names = [...Object.keys(files), 'link', 'dir', 'fifo', 'none', 'x'.repeat(300)];
     expect(look(names)).toEqual([12_000, -1, 5, 0, -1, 8_193, -1, -1, -1, -1, -1, -1]);
-    // After the file with which it has read enough, it returns.
-    expect(look(['a', 'a', 'a', 'a'], 13_000)).toEqual([12_000, 12_000]);
-    expect(look(['a', 'a'], 0)).toEqual([12_000]);
+    // It stops before it would read too much, and leaves a first file that is too large to the caller.
+    expect(look(['a', 'empty', 'a', 'a'], 13_000)).toEqual([12_000, 0]);
+    expect(look(['a', 'a', 'a'], 24_000)).toEqual([12_000, 12_000]);
+    expect(look(['a', 'a'], 11_999)).toEqual([-1]);
     expect(openDescriptors()).toBe(before);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(said).toBe('ready\n');

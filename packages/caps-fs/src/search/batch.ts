@@ -11,7 +11,7 @@ import { readSmall, type SkipReason, type Small } from './descent.ts';
 /** A larger file is skipped. */
 export const maxFile: number = 8 * 1024 * 1024;
 // Files and bytes of one call of the C part. A search that is ended waits for it.
-const maxFiles = 64;
+const maxFiles = 32;
 const maxBytes = 8 * 1024 * 1024;
 
 export interface Seeker {
