@@ -152,7 +152,7 @@ export interface Kernel {
    * results than names, but at least one. A result is the size of the file if that is a text of at most `max` bytes
    * without `text` in it, and negative if the caller must read the file to know.
    */
-  filesWithout?(dir: number, names: readonly string[], max: number, bytes: number, text: Uint8Array): ArrayLike<number>;
+  filesWithout?(dir: number, names: readonly string[], max: number, bytes: number, text: Uint8Array): Float64Array;
   readNow(fd: number, into: Uint8Array, position: number): number;
   /** Writes all bytes to the beginning of an empty file. */
   writeNow(fd: number, from: Uint8Array): void;

@@ -33,10 +33,48 @@ test('what every match has in it is told for plain parts of a pattern, and nothi
 });
 
 test('no text that a pattern matches lacks it, whatever the pattern', () => {
-  const parts = ['a', 'b', 'ab', 'é', '\\.', '.', '.*', '*', '+', '?', '*?', '|', '(', '(?:', ')', '[ab]', '[^a]', '{2}'];
-  const more = ['{0,1}', '{0}', '{1,', '}', ']', '\\d', '\\b', '^', '$', '(?i)', '(?i:', '\\Q', '\\E', '\\x61', '\\n', '\n'];
+  const parts = [
+    'a',
+    'b',
+    'ab',
+    'é',
+    '\\.',
+    '.',
+    '.*',
+    '*',
+    '+',
+    '?',
+    '*?',
+    '|',
+    '(',
+    '(?:',
+    ')',
+    '[ab]',
+    '[^a]',
+    '{2}',
+  ];
+  const more = [
+    '{0,1}',
+    '{0}',
+    '{1,',
+    '}',
+    ']',
+    '\\d',
+    '\\b',
+    '^',
+    '$',
+    '(?i)',
+    '(?i:',
+    '\\Q',
+    '\\E',
+    '\\x61',
+    '\\n',
+    '\n',
+  ];
   const pattern = fc.array(fc.constantFrom(...parts, ...more), { maxLength: 8 }).map((all) => all.join(''));
-  const text = fc.array(fc.constantFrom('a', 'b', 'A', 'é', '.', '1', '\n', '|'), { maxLength: 6 }).map((all) => all.join(''));
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'A', 'é', '.', '1', '\n', '|'), { maxLength: 6 })
+    .map((all) => all.join(''));
   let told = 0;
   fc.assert(
     fc.property(pattern, fc.array(text, { minLength: 20, maxLength: 20 }), (given, texts) => {
