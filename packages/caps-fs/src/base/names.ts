@@ -107,8 +107,8 @@ export function byCodePoint(a: string, b: string): number {
 
 /**
  * Sorts by code point. JavaScript's own order compares UTF-16 units and differs only where there are
- * surrogates. `text` is the names in one text.
+ * surrogates.
  */
-export function inOrder(names: string[], text: string = names.join('')): string[] {
-  return /[\ud800-\udfff]/.test(text) ? names.sort(byCodePoint) : names.sort();
+export function inOrder(names: string[]): string[] {
+  return /[\ud800-\udfff]/.test(names.join('')) ? names.sort(byCodePoint) : names.sort();
 }

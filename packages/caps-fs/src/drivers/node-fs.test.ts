@@ -7,7 +7,7 @@ import { nodeKernel } from './node-fs.ts';
 
 const places = [os.tmpdir(), '/dev/shm'].filter((place) => fs.existsSync(place));
 
-test('a directory is listed in the pool or an entry at a time, with the same names and never more than asked for', async () => {
+test('a directory is listed by the names that are there, never more than asked for, also if the caller closes it meanwhile', async () => {
   const kernel = nodeKernel();
   for (const place of places) {
     const top = fs.mkdtempSync(path.join(place, 'caps-fs-names-'));

@@ -17,7 +17,6 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK
 const O_PATH = 0o10000000;
 const procMagic = 0x9fa0;
 const tmpfsMagic = 0x01021994;
-const extMagic = 0xef53;
 const batch = 512;
 const maxRemembered = 1024;
 
@@ -120,7 +119,6 @@ const changes = {
 } satisfies Partial<Kernel>;
 
 async function names(dir: number, max: number): Promise<string[]> {
-  if (call(() => mostNames(dir)) <= max) return await allNames(dir);
   const opened = call(() => fs.opendirSync(here(dir), { bufferSize: batch }));
   try {
     const names: string[] = [];
@@ -145,32 +143,6 @@ async function names(dir: number, max: number): Promise<string[]> {
     return inOrder(names);
   } finally {
     opened.closeSync();
-  }
-}
-
-/**
- * The most names that the directory can have, by the size that it reports: tmpfs counts 20 bytes for each entry, and
- * in ext2 to ext4 the shortest takes 12. Two entries are `.` and `..`. Other file systems do not say.
- */
-function mostNames(dir: number): number {
-  const { type } = fs.statfsSync(here(dir));
-  const least = type === tmpfsMagic ? 20 : type === extMagic ? 12 : 0;
-  return least === 0 ? Number.POSITIVE_INFINITY : fs.fstatSync(dir).size / least - 2;
-}
-
-/** Reads all names in the thread pool, which is faster than one at a time here. */
-async function allNames(dir: number): Promise<string[]> {
-  // Its own descriptor, because the caller may close `dir` meanwhile.
-  const fd = call(() => fs.openSync(here(dir), O_RDONLY | O_DIRECTORY));
-  try {
-    const names = await settle<string[]>((done) => fs.readdir(here(fd), done));
-    const text = names.join('');
-    if (!text.includes('\ufffd')) return inOrder(names, text);
-    const isThere = (name: string): boolean =>
-      !name.includes('\ufffd') || fs.lstatSync(at(fd, name), { throwIfNoEntry: false }) !== undefined;
-    return inOrder([...new Set(names)].filter((name) => call(() => isThere(name))));
-  } finally {
-    fs.closeSync(fd);
   }
 }
 
