@@ -167,11 +167,16 @@ function placeOf(where: readonly CallSiteObject[]): string | undefined {
 function descriptors(): Map<string, string> {
   const open = new Map<string, string>();
   if (process.platform !== 'linux') return open;
+  // The C part of `caps-fs` opens one of these when it is loaded and keeps it. A second one is a leak.
+  const ofPart = `/proc/${process.pid}/fd`;
+  let isSeen = false;
   for (const descriptor of readdirSync('/proc/self/fd')) {
     try {
       const target = readlinkSync(`/proc/self/fd/${descriptor}`);
       // The event loop's own, opened at first use and kept.
-      if (!target.startsWith('anon_inode:')) open.set(descriptor, target);
+      const isOfPart: boolean = target === ofPart && !isSeen;
+      isSeen ||= isOfPart;
+      if (!target.startsWith('anon_inode:') && !isOfPart) open.set(descriptor, target);
     } catch {
       // The one that listed the directory is closed again.
     }

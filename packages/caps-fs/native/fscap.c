@@ -9,7 +9,7 @@
 #include "fscap.h"
 
 /* Increase this when the arguments or the result of a function change. drivers/part.ts checks it. */
-#define PART 3
+#define PART 4
 
 NAPI_MODULE_INIT() {
   static const struct {
@@ -22,7 +22,9 @@ NAPI_MODULE_INIT() {
       {"statHeld", statHeld},       {"statNamed", statNamed},
       {"roomOf", roomOf},           {"writeNamed", writeNamed},
       {"someEntries", someEntries}, {"sortedNames", sortedNames},
+      {"filesWithout", filesWithout},
   };
+  findDescriptors();
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     napi_value act;
     if (napi_create_function(env, table[i].name, NAPI_AUTO_LENGTH, table[i].act, NULL, &act) == napi_ok)

@@ -91,6 +91,15 @@ struct status {
  * negative errno on failure, as do all functions here that return a number.
  */
 int beneath(int dir, const char *path, int flags, int resolve);
+/*
+ * Opens the object that the O_PATH descriptor `fd` holds for reading. Only for a regular file: opening a FIFO or
+ * a device may have an effect.
+ */
+int reopen(int fd);
+/* Whether `fd` holds a regular file. Stores its size. */
+int plainFile(int fd, uint64_t *size);
+/* Called once, before anything is reopened. */
+void findDescriptors(void);
 /* The status of the object that `fd` holds. */
 int look(int fd, struct status *out, unsigned mask);
 /* Stores the FIELDS numbers of a status in `out`. */
@@ -142,5 +151,6 @@ napi_value roomOf(napi_env env, napi_callback_info info);
 napi_value writeNamed(napi_env env, napi_callback_info info);
 napi_value someEntries(napi_env env, napi_callback_info info);
 napi_value sortedNames(napi_env env, napi_callback_info info);
+napi_value filesWithout(napi_env env, napi_callback_info info);
 
 #endif

@@ -4,21 +4,25 @@
 
 /*
  * Opens with O_PATH first, so that opening has no effect on something that is not a regular file. Then opens
- * the same object again through its magic link. Returns 0 without a descriptor if it is not a file, is empty,
- * or is larger than `max`.
+ * the same object again. Returns 0 without a descriptor if it is not a file, is empty,
+ * or is larger than `max`. The status is filled only if it is wanted.
  */
-static int openToRead(struct job *job, const char *path, int resolve, size_t max) {
+static int openToRead(struct job *job, const char *path, int resolve, size_t max, int is_wanted) {
   int found = beneath(job->dir, path, 0, resolve);
   if (found < 0) return found;
-  int bad = look(found, &job->status, BASIC_STATS);
-  if (!bad && (job->status.mode & 0170000) == 0100000 && job->status.size > 0 && job->status.size <= max) {
-    char here[40];
-    snprintf(here, sizeof here, "/proc/self/fd/%d", found);
-    job->fd = (int)syscall(SYS_openat, AT_FDCWD, here, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
-    if (job->fd < 0) bad = -errno;
+  uint64_t size = 0;
+  int file = is_wanted ? look(found, &job->status, BASIC_STATS) : plainFile(found, &size);
+  if (is_wanted && file == 0) {
+    file = (job->status.mode & 0170000) == 0100000;
+    size = job->status.size;
+  }
+  if (file > 0 && size > 0 && size <= max) {
+    job->length = (size_t)size;
+    job->fd = reopen(found);
+    if (job->fd < 0) file = job->fd;
   }
   close(found);
-  return bad;
+  return file < 0 ? file : 0;
 }
 
 /*
@@ -100,9 +104,8 @@ napi_value readBeneath(napi_env env, napi_callback_info info) {
   struct job job = {.dir = number(env, given[0]), .fd = -1};
   double *out = fieldsOf(env, given[5]);
   int bad = text(env, given[1], path, sizeof path);
-  if (!bad) bad = openToRead(&job, path, number(env, given[2]), (size_t)number(env, given[3]));
+  if (!bad) bad = openToRead(&job, path, number(env, given[2]), (size_t)number(env, given[3]), out != NULL);
   if (bad || job.fd < 0) return answer(env, bad);
-  job.length = job.status.size;
   napi_value memory = NULL;
   if (napi_create_arraybuffer(env, job.length, (void **)&job.bytes, &memory) != napi_ok) bad = -ENOMEM;
   else bad = job.length > AT_ONCE ? -EAGAIN : readOn(&job, number(env, given[4]));

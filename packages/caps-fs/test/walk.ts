@@ -12,7 +12,7 @@ import { Holder } from '../src/root/holder.ts';
 import { Slots, takeLimits } from '../src/root/limits.ts';
 import { Listings } from '../src/root/listings.ts';
 import { WriteOrder } from '../src/root/order.ts';
-import { parsePath } from '../src/root/path.ts';
+import { type Path, parsePath } from '../src/root/path.ts';
 import { openDirectory, openFile, readDirectly } from '../src/root/resolve.ts';
 import { unbounded } from '../src/root/terms.ts';
 import type { Backend } from './backends.ts';
@@ -47,6 +47,13 @@ export function openWalk(backend: Backend, root: string): Walk {
   return walkOf({ root: shared, directory: new Handle(kernel, fd), terms: unbounded, holder, maker: '' });
 }
 
+function walked(held: HeldDirectory, path: Path): Uint8Array {
+  using file = openFile(held, path);
+  const bytes = new Uint8Array(file.status.size);
+  const got = fs.readSync(file.fd, bytes, 0, bytes.length, 0);
+  return got === bytes.length ? bytes : bytes.subarray(0, got);
+}
+
 function walkOf(held: HeldDirectory): Walk {
   return {
     read(path) {
@@ -54,11 +61,7 @@ function walkOf(held: HeldDirectory): Walk {
       // In one call, where the backend can.
       const direct = readDirectly(held, parsed, 64 * 1024);
       if (direct instanceof Promise) throw new Error('this would wait for the disk');
-      if (direct) return direct;
-      using file = openFile(held, parsed);
-      const bytes = new Uint8Array(file.status.size);
-      const got = fs.readSync(file.fd, bytes, 0, bytes.length, 0);
-      return got === bytes.length ? bytes : bytes.subarray(0, got);
+      return direct ?? walked(held, parsed);
     },
     stat: (path) => stat(path, undefined)(held, never, () => {}),
     subdir(path) {

@@ -147,6 +147,12 @@ export interface Kernel {
    * directory.
    */
   children(dir: number, max: number): { readonly name: string; readonly kind: FileKind }[];
+  /**
+   * Looks through files of a directory in their order, and reads at most `bytes` in all, so it may return fewer
+   * results than names, but at least one. A result is the size of the file if that is a text of at most `max` bytes
+   * without `text` in it, and negative if the caller must read the file to know.
+   */
+  filesWithout?(dir: number, names: readonly string[], max: number, bytes: number, text: Uint8Array): Float64Array;
   readNow(fd: number, into: Uint8Array, position: number): number;
   /** Writes all bytes to the beginning of an empty file. */
   writeNow(fd: number, from: Uint8Array): void;

@@ -10,11 +10,25 @@
  * them.
  */
 export function isTemporary(name: string): boolean {
-  return name.startsWith('.~caps-') && /^\.~caps-[0-9a-f]{16}$/.test(name);
+  return name.startsWith(prefix) && /^\.~caps-[0-9a-f]{16}$/.test(name);
+}
+
+const prefix = '.~caps-';
+
+/** Whether there is a temporary among names that are sorted by code point. It looks only where one would be. */
+export function hasTemporary(sorted: readonly string[]): boolean {
+  let low = 0;
+  for (let high = sorted.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? '') < prefix) low = middle + 1;
+    else high = middle;
+  }
+  for (let at = low; sorted[at]?.startsWith(prefix); at++) if (isTemporary(sorted[at] ?? '')) return true;
+  return false;
 }
 
 export function temporaryName(random: (bytes: number) => Uint8Array): string {
-  let name = '.~caps-';
+  let name = prefix;
   for (const byte of random(8)) name += hex[byte];
   return name;
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -194,6 +194,53 @@ requires('mkfifo')('a FIFO is not opened by a read in one trip, however many ask
   const asked = await Promise.all(Array.from({ length: 8 }, () => kernel.shortcuts.read(root, 'fifo', 9, false)));
   expect(asked).toEqual(Array.from({ length: 8 }, () => undefined));
 });
+
+requires('mkfifo')(
+  'files without a text are told from the others in one call, and only regular files are opened',
+  async (context) => {
+    const kernel = native();
+    if (!kernel?.filesWithout) return context.skip('the C part is not built');
+    await using s = await scratch();
+    const files: Record<string, string | Buffer> = {
+      a: 'hay\n'.repeat(3_000),
+      b: `${'hay\n'.repeat(3_000)}needle`,
+      'c\nd': 'needl',
+      empty: '',
+      binary: 'hay\0',
+      'late-nul': `${'x'.repeat(8_192)}\0`,
+      large: 'x'.repeat(100_001),
+    };
+    for (const [name, content] of Object.entries(files)) fs.writeFileSync(s.at(name), content);
+    fs.symlinkSync('a', s.at('link'));
+    fs.mkdirSync(s.at('dir'));
+    execFileSync('mkfifo', [s.at('fifo')]);
+    // A writer waits in its open until somebody opens the FIFO for reading.
+    const writer = spawn('sh', ['-c', 'echo ready; echo opened > "$0"; echo over', s.at('fifo')]);
+    onTestFinished(() => void writer.kill('SIGKILL'));
+    let said = '';
+    writer.stdout.on('data', (part: Buffer) => {
+      said += part.toString();
+    });
+    while (said === '') await new Promise((resolve) => setTimeout(resolve, 5));
+    const root = kernel.openRoot(s.at('.'));
+    onTestFinished(() => kernel.close(root));
+    const before = openDescriptors();
+    const look = (names: readonly string[], bytes = 1 << 23): readonly number[] => [
+      ...Array.from(kernel.filesWithout?.(root, names, 100_000, bytes, Buffer.from('needle')) ?? []),
+    ];
+    const names = [...Object.keys(files), 'link', 'dir', 'fifo', 'none', 'x'.repeat(300)];
+    expect(look(names)).toEqual([12_000, -1, 5, 0, -1, 8_193, -1, -1, -1, -1, -1, -1]);
+    // It stops before it would read too much, and leaves a first file that is too large to the caller.
+    expect(look(['a', 'empty', 'a', 'a'], 13_000)).toEqual([12_000, 0]);
+    expect(look(['a', 'a', 'a'], 24_000)).toEqual([12_000, 12_000]);
+    expect(look(['a', 'a'], 11_999)).toEqual([-1]);
+    expect(openDescriptors()).toBe(before);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(said).toBe('ready\n');
+    // Another reader lets it go on, so it was waiting.
+    expect(execFileSync('cat', [s.at('fifo')], { encoding: 'utf8' })).toBe('opened\n');
+  },
+);
 
 test('a file without a name leaves nothing, and takes no name that is taken', async (context) => {
   const kernel = native();

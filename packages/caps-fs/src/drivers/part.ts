@@ -39,7 +39,7 @@ export function isBuilt(): boolean {
 }
 
 /** Must equal `PART` in `native/fscap.c`. A binary built from other sources may expect other arguments. */
-const ours = 3;
+const ours = 4;
 
 /** Returns `undefined` if the C part does not load here or has another version. */
 export function loadPart(): unknown {
@@ -74,12 +74,24 @@ function checked(from: string): unknown {
 export interface Listing {
   someEntries(fd: number): string | number;
   sortedNames(fd: number, max: number): Promise<string | number> | string | number;
+  filesWithout(
+    dir: number,
+    names: Uint8Array,
+    max: number,
+    bytes: number,
+    text: Uint8Array,
+    sizes: Float64Array,
+  ): number;
 }
 
 /**
- * Lists many entries in one call, where `proc` reads one at a time. Node opens and closes the descriptors.
+ * Lists many entries and searches many files in one call, where `proc` takes them one at a time. No call leaves a
+ * descriptor open that Node did not open.
  */
-export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel): Pick<Kernel, 'names' | 'children'> {
+export function listingOver(
+  { someEntries, sortedNames, filesWithout }: Listing,
+  proc: Kernel,
+): Pick<Kernel, 'names' | 'children' | 'filesWithout'> {
   /** Returns `false` at the end, or when `take` has enough. */
   const each = (fd: number, take: (kind: string, name: string) => boolean): boolean => {
     const got = someEntries(fd);
@@ -96,6 +108,12 @@ export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel)
     return proc.lstat(dir, name)?.kind;
   };
   return {
+    filesWithout: (dir, names, max, bytes, text) => {
+      const sizes = new Float64Array(names.length);
+      const done = filesWithout(dir, Buffer.from(`${names.join('\0')}\0`), max, bytes, text, sizes);
+      if (done < 0) throw new KernelError(getSystemErrorName(done));
+      return sizes.subarray(0, done);
+    },
     names: async (dir, max) => {
       const fd = opened(dir);
       try {

@@ -7,7 +7,7 @@ import { failedWith, refusal } from '../base/errors.ts';
 import type { Stat } from '../base/fs-cap.ts';
 import { own } from '../base/handle.ts';
 import type { Status } from '../base/kernel.ts';
-import { byCodePoint, isTemporary } from '../base/names.ts';
+import { byCodePoint, hasTemporary, isTemporary } from '../base/names.ts';
 import { type HeldDirectory, inodeOf, type Root, versionOf } from '../root/held-directory.ts';
 import { parsePath } from '../root/path.ts';
 import { find, lstat, type OpenEntry, statDirectly } from '../root/resolve.ts';
@@ -107,13 +107,13 @@ async function pagedNames(held: HeldDirectory, found: OpenEntry): Promise<readon
 
 async function allNames(held: HeldDirectory, found: OpenEntry, max: number): Promise<readonly string[]> {
   const all = await held.root.kernel.names(found.fd, max);
-  if (all.some(isTemporary)) await sweep(held, found.fd, all);
+  if (hasTemporary(all)) await sweep(held, found.fd, all);
   return all;
 }
 
 async function shownOf(held: HeldDirectory, all: readonly string[]): Promise<readonly string[]> {
   const { kernel } = held.root;
-  if (held.terms.excepted.length === 0) return all.some(isTemporary) ? all.filter((name) => !isTemporary(name)) : all;
+  if (held.terms.excepted.length === 0) return hasTemporary(all) ? all.filter((name) => !isTemporary(name)) : all;
   const shown: string[] = [];
   for (const [i, name] of all.entries()) {
     if (!isTemporary(name) && !isExcepted(held.terms, name)) shown.push(name);

@@ -10,9 +10,11 @@ import { RE2JS } from 're2js';
 import type { Hit } from '../base/fs-cap.ts';
 import type { Kernel } from '../base/kernel.ts';
 import { namedBy } from '../base/names.ts';
+import { Batch, maxFile, type Seeker } from './batch.ts';
 import { descend, readFound, readSmall, type SearchScope, type SkipReason, type Small, Stop } from './descent.ts';
 import { type Glob, parseGlob } from './glob.ts';
 import { type IgnoreLevel, IgnoreRules, isIgnored } from './ignore.ts';
+import { requiredText } from './required.ts';
 import type { StepBudget } from './step-budget.ts';
 
 /** The result of a search. */
@@ -40,7 +42,6 @@ export interface Query {
   readonly file: boolean;
 }
 
-const maxFile = 8 * 1024 * 1024;
 const maxRules = 256 * 1024;
 const binaryWithin = 8 * 1024;
 const maxColumns = 2_000;
@@ -55,9 +56,12 @@ export function search(kernel: Kernel, ground: SearchScope, query: Query, budget
   };
   const finder = query.pattern === undefined ? literally(query.literal ?? '') : byPattern(query.pattern);
   let bytes = 0;
-  const take = (names: readonly string[], file: Small): void => {
-    bytes += file.bytes.length;
+  const count = (size: number): void => {
+    bytes += size;
     if (bytes > query.maxBytes) throw new Stop('FS_LIMIT', `maxSearchBytes ${query.maxBytes}, give a path or a glob`);
+  };
+  const take = (names: readonly string[], file: Small): void => {
+    count(file.bytes.length);
     if (isBinary(file.bytes)) return skip(names, 'binary');
     const content = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
     const path = names.join('/');
@@ -76,7 +80,7 @@ export function search(kernel: Kernel, ground: SearchScope, query: Query, budget
   };
   try {
     if (query.file) takeNamed(kernel, ground.fd, (file) => take(query.from, file));
-    else walk(kernel, ground, query, { take, skip }, budget);
+    else walk(kernel, ground, query, { take, skip, count, left: () => query.maxBytes - bytes }, budget);
   } catch (stopped) {
     if (stopped !== full) throw stopped;
   }
@@ -99,18 +103,9 @@ function isBinary(bytes: Uint8Array): boolean {
 /** Thrown when the caller's limit is reached. */
 const full: unique symbol = Symbol('full');
 
-interface Seeker {
-  take(names: readonly string[], found: Small): void;
-  skip(names: readonly string[], reason: SkipReason): void;
-}
-
-function walk(
-  kernel: Kernel,
-  ground: SearchScope,
-  query: Query,
-  { take, skip }: Seeker,
-  budget: StepBudget | undefined,
-): void {
+function walk(kernel: Kernel, ground: SearchScope, query: Query, seeker: Seeker, budget: StepBudget | undefined): void {
+  const required = query.literal ?? requiredText(query.pattern ?? '');
+  const batch = new Batch(kernel, required === undefined ? undefined : Buffer.from(required), seeker);
   const levels: (IgnoreLevel | undefined)[] = query.above.map(([depth, text]) => ({
     rules: new IgnoreRules(text, budget),
     depth,
@@ -143,15 +138,18 @@ function walk(
         )
           return false;
         const state = stepped(wanted, states.at(-1), name);
-        if (kind === 'dir') return !wanted || wanted.goesOn(state);
-        if (!wanted || wanted.accepts(state)) {
-          const why = (reason: SkipReason): void => skip(names, reason);
-          readSmall(kernel, dir, name, maxFile, (found) => take(names, found), why);
+        if (kind === 'dir') {
+          const enters = !wanted || wanted.goesOn(state);
+          // Hits are in the order of the names, so the files before it come first.
+          if (enters) batch.search();
+          return enters;
         }
+        if (!wanted || wanted.accepts(state)) batch.add(dir, names);
         return false;
       },
-      skip: (names) => skip(names, 'unreadable'),
+      skip: (names) => seeker.skip(names, 'unreadable'),
       close: () => {
+        batch.search();
         levels.pop();
         states.pop();
       },
@@ -217,7 +215,9 @@ export function compilePattern(pattern: string): RE2JS {
 
 function byPattern(pattern: string): Finder {
   const compiled = compilePattern(pattern);
+  const required = requiredText(pattern);
   return function* (content) {
+    if (required !== undefined && !content.includes(required)) return;
     // Most files have no match, and the automaton that only tests is the fastest.
     if (!compiled.test(content)) return;
     const text = content.toString();
