@@ -312,9 +312,9 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:child_process', 'process'],
     why: 'starts the process of a guest, where no sandbox is wanted',
   },
-  'packages/guest/src/drivers/child-modules.ts': {
+  'packages/guest/src/drivers/child-code.ts': {
     powers: ['import.meta', 'node:fs', 'node:module', 'process'],
-    why: "reads the modules that a guest's process runs",
+    why: "reads the code that a guest's process runs",
   },
   'packages/guest/src/drivers/watchdog.ts': {
     powers: ['node:fs', 'node:perf_hooks', 'performance', 'setInterval'],

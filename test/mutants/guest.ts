@@ -168,4 +168,35 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '= { ...options, ...(options === undefined ? evaluateOptions : {}) } as EvaluateOptions;',
     tests: ['packages/guest/src/options.test.ts'],
   },
+  {
+    name: 'guest-code-cache-waits',
+    breaks: 'a program that got out of its compartment gives later processes the code that they run before lockdown',
+    file: 'packages/guest/src/pool.ts',
+    find: 'if (waits()) keepCodeCache(codeCache);',
+    replace: 'keepCodeCache(codeCache);',
+    tests: ['packages/guest/src/forged.test.ts'],
+  },
+  {
+    name: 'guest-code-cache',
+    breaks: 'every process of a guest compiles its code again',
+    file: 'packages/guest/src/drivers/child-code.ts',
+    find: '...(cachedData.length > 0 && { cachedData })',
+    replace: '',
+    tests: ['packages/guest/src/guests.test.ts'],
+  },
+  {
+    name: 'guest-join-shared',
+    breaks: 'a module sees the first value of a variable that another one changes',
+    file: 'packages/guest/src/code/join.ts',
+    find: '.filter(([theirs]) => !shared.has(theirs))',
+    replace: '.filter(() => true)',
+    also: [
+      {
+        file: 'packages/guest/src/code/join.ts',
+        find: '        return variable;',
+        replace: '        exported.push(variable);\n        return `let ${variable}`;',
+      },
+    ],
+    tests: ['packages/guest/src/code/join.test.ts'],
+  },
 ];

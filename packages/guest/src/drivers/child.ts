@@ -13,7 +13,12 @@ import { printing } from '../child/printing.ts';
 import type { Runner, RunOutcome, RunRequest } from '../child/run-request.ts';
 import { settled } from '../child/settled.ts';
 import { guestE } from '../child/sites.ts';
-import { beside, warmUp } from '../child/warm-up.ts';
+import { type Beside, beside, warmUp } from '../child/warm-up.ts';
+import { prepare } from '../source/prepare.ts';
+
+/** Parameters of the script that this module is part of (`child-code.ts`). */
+declare const codeCache: () => Buffer;
+declare const fromCache: boolean;
 
 const randomBits = new BigUint64Array(1);
 
@@ -38,10 +43,7 @@ const host: Listener = {
   onUncaught: (then) => void process.removeAllListeners('unhandledRejection').on('unhandledRejection', then),
 };
 
-const reader = () => import('../source/prepare.ts');
-
 async function run({ source, caps, outputBytes }: RunRequest, { say, onUncaught }: Listener): Promise<RunOutcome> {
-  const { prepare } = await reader();
   let where = (line: number, column: number) => ({ line, column });
   try {
     const prepared = read(() => prepare(source));
@@ -71,14 +73,13 @@ function read<T>(act: () => T): T | { readonly failed: string; readonly code: st
 const bootstrap = driver<Runner>({
   run: ([order]) => run(order, host),
 });
-const { closed } = captp(fromChild(beside(process, warm)), { bootstrap });
+const { closed } = captp(fromChild(beside(process, hear)), { bootstrap });
 void closed.then(() => process.exit());
-// Load the reader of sources before the first program arrives.
-await reader();
-process.send?.({ ready: true });
+process.send?.({ ready: true, fromCache });
 
 /** Runs while the process is idle, so that the first program need not wait for the engine to compile. */
-function warm(): void {
+async function hear(asked: Beside): Promise<void> {
   const silent: Listener = { say: () => {}, onUncaught: () => {} };
-  warmUp((order) => run(order, silent)).catch(() => {});
+  await warmUp((order) => run(order, silent)).catch(() => {});
+  if (asked.codeCache === true) process.send?.({ codeCache: codeCache().toString('base64') });
 }
