@@ -305,7 +305,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'carries CapTP frames over a WebSocket; with TLS it trusts the certificates that Node knows',
   },
   'packages/guest/src/drivers/child.ts': {
-    powers: ['Date', 'node:crypto', 'process', 'setTimeout'],
+    powers: ['Date', 'process', 'setTimeout'],
     why: "entry point of a guest's process: its channel, and the clock, chance and timers that a program is given",
   },
   'packages/guest/src/drivers/process.ts': {

@@ -5,7 +5,6 @@
  * ends, the process ends.
  */
 import './child-lockdown.ts';
-import { randomFillSync } from 'node:crypto';
 import { CapError, captp, driver, fromChild } from '@hob/vat/peer';
 import { compartment, type Powers } from '../child/compartment.ts';
 import { describe, programName } from '../child/failure.ts';
@@ -22,9 +21,13 @@ declare const fromCache: boolean;
 
 const randomBits = new BigUint64Array(1);
 
+/** `node:crypto` takes longer to load than all of our modules, and few programs use chance. */
+const fill = (numbers: BigUint64Array): BigUint64Array =>
+  process.getBuiltinModule('node:crypto').randomFillSync(numbers);
+
 const powers: Powers = {
   now: () => Math.floor(Date.now()),
-  random: () => Number((randomFillSync(randomBits)[0] as bigint) >> 11n) / 2 ** 53,
+  random: () => Number((fill(randomBits)[0] as bigint) >> 11n) / 2 ** 53,
   after(ms, then) {
     const timer = setTimeout(then, ms);
     return () => clearTimeout(timer);
