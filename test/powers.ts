@@ -316,6 +316,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['import.meta', 'node:fs', 'node:module', 'process'],
     why: "reads the code that a guest's process runs",
   },
+  'packages/guest/src/drivers/collect.ts': {
+    powers: ['node:v8', 'node:vm'],
+    why: 'collects the garbage of a process that waits for a program',
+  },
   'packages/guest/src/drivers/watchdog.ts': {
     powers: ['node:fs', 'node:perf_hooks', 'performance', 'setInterval'],
     why: 'looks at what guests use, in /proc',

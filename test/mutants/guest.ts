@@ -199,4 +199,20 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     tests: ['packages/guest/src/code/join.test.ts'],
   },
+  {
+    name: 'guest-collect',
+    breaks: 'a process that waits keeps the garbage of its start',
+    file: 'packages/guest/src/drivers/collect.ts',
+    find: "  gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });",
+    replace: '  void gc;',
+    tests: ['packages/guest/src/drivers/collect.test.ts'],
+  },
+  {
+    name: 'guest-collect-hidden',
+    breaks: 'code in a process that has waited can collect garbage, and see what that frees',
+    file: 'packages/guest/src/drivers/collect.ts',
+    find: "  setFlagsFromString('--no-expose-gc');",
+    replace: '',
+    tests: ['packages/guest/src/drivers/collect.test.ts'],
+  },
 ];

@@ -14,6 +14,7 @@ import { settled } from '../child/settled.ts';
 import { guestE } from '../child/sites.ts';
 import { type Beside, beside, warmUp } from '../child/warm-up.ts';
 import { prepare } from '../source/prepare.ts';
+import { collect } from './collect.ts';
 
 /** Parameters of the script that this module is part of (`child-code.ts`). */
 declare const codeCache: () => Buffer;
@@ -74,15 +75,29 @@ function read<T>(act: () => T): T | { readonly failed: string; readonly code: st
 }
 
 const bootstrap = driver<Runner>({
-  run: ([order]) => run(order, host),
+  run: ([order]) => {
+    isGiven = true;
+    return run(order, host);
+  },
 });
 const { closed } = captp(fromChild(beside(process, hear)), { bootstrap });
 void closed.then(() => process.exit());
 process.send?.({ ready: true, fromCache });
 
+/** Longer than a process waits that is wanted soon. */
+const collectAfterMs = 300;
+let isGiven = false;
+
 /** Runs while the process is idle, so that the first program need not wait for the engine to compile. */
 async function hear(asked: Beside): Promise<void> {
   const silent: Listener = { say: () => {}, onUncaught: () => {} };
-  await warmUp((order) => run(order, silent)).catch(() => {});
+  const warm = (): Promise<void> => warmUp((order) => run(order, silent)).catch(() => {});
+  await warm();
   if (asked.codeCache === true) process.send?.({ codeCache: codeCache().toString('base64') });
+  setTimeout(() => {
+    if (isGiven) return;
+    collect();
+    // The engine has dropped what it had learned of our code.
+    void warm();
+  }, collectAfterMs);
 }
