@@ -47,14 +47,17 @@ export const boot: string = `{${reading}
 
 let script: Buffer | undefined;
 let cache: Uint8Array = new Uint8Array();
+let sent: Uint8Array | undefined;
 
 /** The bytes that `boot` reads: both lengths, the script, and its compiled form if there is one. */
 export function childCode(): Uint8Array {
+  if (sent !== undefined) return sent;
   script ??= Buffer.from(read(), 'latin1');
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(script.length, 0);
   lengths.writeUInt32LE(cache.length, 4);
-  return Buffer.concat([lengths, script, cache]);
+  sent = Buffer.concat([lengths, script, cache]);
+  return sent;
 }
 
 /** Whether processes get the compiled form. */
@@ -66,6 +69,7 @@ export const hasCodeCache = (): boolean => cache.length > 0;
  */
 export function keepCodeCache(compiled: string): void {
   cache = Buffer.from(compiled, 'base64');
+  sent = undefined;
 }
 
 function read(): string {
