@@ -186,17 +186,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'guest-join-shared',
-    breaks: 'a module sees the first value of a variable that another one changes',
+    breaks: 'a module of a packed guest sees the first value of a variable that another one changes',
     file: 'packages/guest/src/code/join.ts',
-    find: '.filter(([theirs]) => !shared.has(theirs))',
-    replace: '.filter(() => true)',
-    also: [
-      {
-        file: 'packages/guest/src/code/join.ts',
-        find: '        return variable;',
-        replace: '        exported.push(variable);\n        return `let ${variable}`;',
-      },
-    ],
+    find: 'if (from === undefined || !isReassigned(body, ours, declaration)) exported.push(`${outside}: ${ours}`);',
+    replace: 'if (from === undefined || declaration !== undefined) exported.push(`${outside}: ${ours}`);',
     tests: ['packages/guest/src/code/join.test.ts'],
   },
   {

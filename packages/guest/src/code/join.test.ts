@@ -6,7 +6,7 @@ import { joined } from './join.ts';
 /** Runs the module `entry` of these files; `say` is a parameter of the script. */
 function run(files: Readonly<Record<string, string>>): unknown[] {
   const said: unknown[] = [];
-  const script = joined('entry', {
+  const script = joined(['entry'], {
     textOf: (file) => files[file] ?? '',
     resolve: (specifier) => specifier.replace('./', ''),
     parameters: ['require', 'say'],
@@ -30,10 +30,11 @@ import {
 } from './names';
 import { count, add } from './counter';
 import * as all from './names';
+import * as counter from './counter';
 import { parse } from 'acorn';
 say([path.basename('a/b'), basename('c/d')].join());
 say([one, new Renamed().n, three(), all.four].join());
-add(); say(count); add(); say(count);
+add(); say(count); add(); say([count, counter.count]);
 say(parse());`,
     first: `say('first');`,
     names: `export const one = 1;\nexport class Two { n = 2 }\nexport async function later() {}\nexport function three() { return 3 }
@@ -42,7 +43,15 @@ const inner = 4;\nexport { inner as four };\nexport * from './more';\nexport { s
     counter: `export let count = 0;\nexport const add = () => { count += 1 };`,
     acorn: `/*\nimport this from 'nowhere'\n*/\nconst parse = () => 'é→';\nexport { parse };`,
   });
-  expect(said).toEqual(['first', 'b,d', '1,2,3,4', 1, 2, 'é→']);
+  expect(said).toEqual(['first', 'b,d', '1,2,3,4', 1, [2, 2], 'é→']);
+});
+
+test('packed modules list their exports, and those that change are seen to change', () => {
+  const said = run({
+    entry: `import {\n  made,\n  count,\n  renamed as other,\n  text\n} from "./packed";\nmade(); say([count, other, text]);`,
+    packed: `var text = \`\n//# sourceURL=a\`;\nvar count = 0;\nvar own = 2;\nvar made = () => {\n  count = count + 1;\n};\nexport {\n  made,\n  count,\n  own as renamed,\n  text\n};`,
+  });
+  expect(said).toEqual([[1, 2, '\n//# sourceURL=a']]);
 });
 
 test('what cannot be joined is refused by name', () => {
@@ -51,6 +60,7 @@ test('what cannot be joined is refused by name', () => {
     ["import a, { b } from './other'", /cannot be joined/],
     [`import './entry'`, /entry imports itself/],
     [`import { a } from './one'; \nimport { a as b } from './two'`, /two: another module exports a variable a/],
+    [`export * from './one'`, /entry: it passes on a variable of/],
     [`import { a as b } from './one'`, /variable a .*by its name/],
   ] as const)
     expect(() => run({ entry: text, one: 'export let a = 1;', two: 'export let a = 2;' })).toThrowError(why);

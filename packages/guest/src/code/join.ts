@@ -27,11 +27,11 @@ const lists = /^export\s+\{(?<names>[^}]*)\};?/gm;
 const variables = /^export let (?<name>[\w$]+)(?=\s*[;=])/gm;
 const declarations = /^export(?=\s+(?:const|class|(?:async\s+)?function\*?)\s+(?<name>[\w$]+))/gm;
 
-/** The script: a function of `parameters` that runs the module `entry`. */
-export function joined(entry: string, { textOf, resolve, parameters }: Sources): string {
+/** The script: a function of `parameters` that runs the modules `entries`. */
+export function joined(entries: readonly string[], { textOf, resolve, parameters }: Sources): string {
   const numbers = new Map<string, number | undefined>();
   const parts: string[] = [];
-  const shared = new Set<string>();
+  const shared = new Map<string, string>();
   const add = (file: string, isBundle: boolean): number => {
     const known = numbers.get(file);
     if (known !== undefined) return known;
@@ -41,13 +41,14 @@ export function joined(entry: string, { textOf, resolve, parameters }: Sources):
       specifier.startsWith('node:')
         ? `require('${specifier}')`
         : `m${add(resolve(specifier, file), bundles.has(specifier))}`;
-    const body = inFunction(textOf(file), { name: basename(file), from: isBundle ? undefined : from, shared });
-    const number = parts.push(body) - 1;
-    parts[number] = `const m${number} = ${body}`;
+    // Its number is known when all modules that it imports have theirs.
+    const self = (): string => `m${parts.length}`;
+    const body = inFunction(textOf(file), { name: basename(file), from: isBundle ? undefined : from, self, shared });
+    const number = parts.push(`const ${self()} = ${body}`) - 1;
     numbers.set(file, number);
     return number;
   };
-  add(entry, false);
+  for (const entry of entries) add(entry, false);
   return latin1(`(function (${parameters.join(', ')}) {\n'use strict';\n${declared(shared)}${parts.join('')}})`);
 }
 
@@ -55,28 +56,42 @@ interface Rest {
   readonly name: string;
   /** The expression for the exports of another module. A bundle imports none. */
   readonly from: ((specifier: string) => string) | undefined;
-  /** Variables that change after they were exported. They are variables of the script, by the same name in all modules. */
-  readonly shared: Set<string>;
+  /** The expression for its own exports. */
+  readonly self: () => string;
+  readonly shared: Shared;
 }
 
+/**
+ * Exports that change later, such as `m7.current`, and the variable of each. It is a variable of the script,
+ * so that all modules see the same one.
+ */
+type Shared = Map<string, string>;
+
 /** One module as a call that returns its exports. */
-function inFunction(text: string, { name, from, shared }: Rest): string {
+function inFunction(text: string, { name, from, self, shared }: Rest): string {
   const exported: string[] = [];
-  let body = text.replaceAll(/^\/\/# source.*$/gm, '');
+  const share = (variable: string, outside: string): void => {
+    if ([...shared.values()].includes(variable))
+      throw new Error(`${name}: another module exports a variable ${variable}, too`);
+    shared.set(`${self()}.${outside}`, variable);
+    exported.push(`get ${outside}() { return ${variable}; }`);
+  };
+  let body = text.replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
   if (from !== undefined) {
     body = body
       .replaceAll(imports, (...found) => imported(groupsOf(found), from, shared))
       .replaceAll(passedOn, (...found) => {
         const { all, names, specifier = '' } = groupsOf(found);
         const other = from(specifier);
+        const changes = [...shared.keys()].find((key) => key.startsWith(`${other}.`));
+        if (changes !== undefined) throw new Error(`${name}: it passes on a variable of ${specifier}`);
         if (all !== undefined) exported.push(`...${other}`);
         else exported.push(...pairsOf(names).map(([theirs, ours]) => `${ours}: ${other}.${theirs}`));
         return '';
       })
       .replaceAll(variables, (...found) => {
         const variable = groupsOf(found)['name'] ?? '';
-        if (shared.has(variable)) throw new Error(`${name}: another module exports a variable ${variable}, too`);
-        shared.add(variable);
+        share(variable, variable);
         return variable;
       })
       .replaceAll(declarations, (...found) => {
@@ -84,28 +99,42 @@ function inFunction(text: string, { name, from, shared }: Rest): string {
         return '';
       });
   }
-  body = body.replaceAll(lists, (...found) => {
-    exported.push(...pairsOf(groupsOf(found)['names']).map(([ours, outside]) => `${outside}: ${ours}`));
-    return '';
-  });
+  const listed = [...body.matchAll(lists)].flatMap(({ groups }) => pairsOf(groups?.['names']));
+  body = body.replaceAll(lists, '');
+  for (const [ours, outside] of listed) {
+    const declaration = new RegExp(`^(?:var|let) (?=${ours}\\s*[;=])`, 'm');
+    if (from === undefined || !isReassigned(body, ours, declaration)) exported.push(`${outside}: ${ours}`);
+    else {
+      share(ours, outside);
+      body = body.replace(declaration, '');
+    }
+  }
   const left = from === undefined ? null : /^(?:import|export)\b.*/m.exec(body);
   if (left !== null) throw new Error(`${name}: this import or export cannot be joined: ${left[0]}`);
   return `(() => { // ${name}\n${body}\nreturn { ${exported.join(', ')} };\n})();\n`;
 }
 
-const declared = (shared: Set<string>): string => (shared.size === 0 ? '' : `let ${[...shared].join(', ')};\n`);
+/** Packed modules list their exports, also those that change. */
+function isReassigned(text: string, name: string, declaration: RegExp): boolean {
+  if (!declaration.test(text)) return false;
+  const begins = new RegExp(`^(?:var|let) ${name}\\s*=`, 'm').test(text) ? 1 : 0;
+  return [...text.matchAll(new RegExp(`(?<![\\w$.])${name}\\s*=(?![=>])`, 'g'))].length > begins;
+}
 
-function imported(found: Groups, from: (specifier: string) => string, shared: Set<string>): string {
+const declared = (shared: Shared): string => (shared.size === 0 ? '' : `let ${[...shared.values()].join(', ')};\n`);
+
+function imported(found: Groups, from: (specifier: string) => string, shared: Shared): string {
   const { whole, all, names, specifier = '' } = found;
   const other = from(specifier);
   // The default of a module of Node is the module.
   if (whole !== undefined || all !== undefined) return `const ${whole ?? all} = ${other};`;
   if (names === undefined) return '';
-  const renamed = pairsOf(names).find(([theirs, ours]) => shared.has(theirs) && theirs !== ours);
-  if (renamed !== undefined) throw new Error(`the variable ${renamed[0]} must be imported by its name`);
-  const pairs = pairsOf(names)
-    .filter(([theirs]) => !shared.has(theirs))
-    .map(([theirs, ours]) => `${theirs}: ${ours}`);
+  const pairs = pairsOf(names).flatMap(([theirs, ours]) => {
+    const variable = shared.get(`${other}.${theirs}`);
+    if (variable === undefined) return [`${theirs}: ${ours}`];
+    if (variable !== ours) throw new Error(`the variable ${variable} of ${specifier} must be imported by its name`);
+    return [];
+  });
   return pairs.length === 0 ? '' : `const { ${pairs.join(', ')} } = ${other};`;
 }
 

@@ -73,8 +73,12 @@ export function keepCodeCache(compiled: string): void {
 }
 
 function read(): string {
-  const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
-  return joined(entry, { textOf, resolve, parameters: ['require', 'codeCache', 'fromCache'] });
+  // A packed module runs after all that it imports from elsewhere, so the first import is named here, too.
+  const entries = [new URL('./child-lockdown.ts', import.meta.url), new URL('./child.ts', import.meta.url)];
+  return joined(
+    entries.map((entry) => fileURLToPath(entry)),
+    { textOf, resolve, parameters: ['require', 'codeCache', 'fromCache'] },
+  );
 }
 
 function resolve(specifier: string, from: string): string {
