@@ -305,16 +305,20 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'carries CapTP frames over a WebSocket; with TLS it trusts the certificates that Node knows',
   },
   'packages/guest/src/drivers/child.ts': {
-    powers: ['Date', 'node:crypto', 'process', 'setTimeout'],
+    powers: ['Date', 'process', 'setTimeout'],
     why: "entry point of a guest's process: its channel, and the clock, chance and timers that a program is given",
   },
   'packages/guest/src/drivers/process.ts': {
     powers: ['node:child_process', 'process'],
     why: 'starts the process of a guest, where no sandbox is wanted',
   },
-  'packages/guest/src/drivers/child-modules.ts': {
+  'packages/guest/src/drivers/child-code.ts': {
     powers: ['import.meta', 'node:fs', 'node:module', 'process'],
-    why: "reads the modules that a guest's process runs",
+    why: "reads the code that a guest's process runs",
+  },
+  'packages/guest/src/drivers/collect.ts': {
+    powers: ['node:v8', 'node:vm'],
+    why: 'collects the garbage of a process that waits for a program',
   },
   'packages/guest/src/drivers/watchdog.ts': {
     powers: ['node:fs', 'node:perf_hooks', 'performance', 'setInterval'],

@@ -8,6 +8,7 @@ import { driver, E } from '@hob/vat';
 import { pipeChannel } from '@hob/vat/wire';
 import { expect, test } from 'vitest';
 import { guestsFor, outcome } from '../test/guests.ts';
+import { hasCodeCache, reading } from './drivers/child-code.ts';
 
 /** In place of a sandbox: the same channel, another program. */
 const spawnForger = (code: string) => async () => {
@@ -27,12 +28,14 @@ const spawnForger = (code: string) => async () => {
   };
 };
 
-/** `frames(f)`: what it does once it is asked for the first time. `raw` writes bytes. */
+/** It does `act` with the first frame. Before, it reads its code and runs none of it. `raw` writes bytes. */
 const forger = (act: string): string => `
   const fs = require('node:fs');
+  ${reading}
+  process.send({ ready: true });
   const raw = (bytes) => { let rest = Buffer.from(bytes); while (rest.length > 0) try { rest = rest.subarray(fs.writeSync(3, rest)) } catch (e) { if (e.code !== 'EAGAIN') throw e } };
   let n = 0;
-  process.on('message', (m) => { if (m.warm) return; n += 1; if (n === 1) return process.send({ ready: true }); if (n === 2) act(m) });
+  process.on('message', (m) => { if (m.warm) return; n += 1; if (n === 1) act(m) });
   const act = (m) => { ${act} };`;
 
 const forgeries: Readonly<Record<string, string>> = {
@@ -47,6 +50,7 @@ const forgeries: Readonly<Record<string, string>> = {
   'nothing but more': `const l = '"' + '['.repeat(60000) + '"\\n'; for (let i = 0; i < 300; i += 1) raw(l)`,
   'what it never printed': `for (;;) { process.send({ said: 'x'.repeat(100000) }); if (n++ > 100) break }`,
   'ready, again and again': `for (let i = 0; i < 1000; i += 1) process.send({ ready: true }); process.exit()`,
+  'compiled code for later processes': `process.send({ codeCache: 'AAAA' }); process.exit()`,
   'its death': `process.kill(process.pid, 'SIGKILL')`,
 };
 
@@ -62,6 +66,7 @@ test('a process that writes anything invalid fails its program, and the host goe
     expect([what, code]).toEqual([what, expect.stringMatching(/^(?:E_PROGRAM|limit)$/)]);
     expect(message).not.toMatch(/time is limited/);
     await guests.close();
+    expect(hasCodeCache()).toBe(false);
     expect(await E(calls).count()).toBe(7);
   }
 }, 400_000);

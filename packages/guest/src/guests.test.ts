@@ -3,6 +3,7 @@ import { CapError, driver, type Far } from '@hob/vat';
 import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { guestsFor, outcome, table } from '../test/guests.ts';
+import { childCode, hasCodeCache } from './drivers/child-code.ts';
 import { type GuestProcess, bare as processOf } from './drivers/process.ts';
 import { openGuests } from './index.ts';
 import { defaultLimits } from './limits.ts';
@@ -151,6 +152,18 @@ test('a cap may be a promise: the program starts when it resolves, and never if 
   const waits = outcome(guests, 'return 1', { caps: { never }, signal: stop.signal });
   stop.abort();
   expect(await waits).toMatchObject({ code: 'revoked' });
+}, 400_000);
+
+test('later processes run the compiled code of the first one, and no code contains a path', async () => {
+  const guests = await guestsFor(bare);
+  while (!hasCodeCache()) await new Promise((done) => setTimeout(done, 10));
+  expect((await outcome(guests, 'return 1 + 1')).value).toBe(2);
+  const one = await processOf(defaultLimits);
+  onTestFinished(() => one.kill());
+  const said = await new Promise((done) => one.channel.once('message', done));
+  expect(said).toEqual({ ready: true, fromCache: true });
+  const code = Buffer.from(childCode()).toString('latin1');
+  for (const path of [process.cwd(), import.meta.dirname, process.execPath]) expect(code.includes(path)).toBe(false);
 }, 400_000);
 
 test('the pool keeps as many idle processes as were wanted at once, and one after a minute without requests', async () => {

@@ -7,6 +7,7 @@
  * the caller gets the error.
  */
 import { CapError, type Clock, type Duplex, fromChild } from '@hob/vat';
+import { hasCodeCache, keepCodeCache } from './drivers/child-code.ts';
 import type { GuestProcess } from './drivers/process.ts';
 
 /** An idle process, ready to run one program. */
@@ -157,7 +158,9 @@ export class Pool {
       if (this.#given.delete(started)) this.#refillNow();
     });
     if (this.#closed) started.kill();
-    const { duplex, onOutput, isReady } = split(started);
+    const { duplex, onOutput, isReady } = split(started, () =>
+      this.#waiting.some((ready) => ready.started === started),
+    );
     await Promise.race([isReady, started.gone]);
     if (this.#closed) throw closed();
     if (!this.#all.has(started))
@@ -165,14 +168,27 @@ export class Pool {
         'unavailable',
         'the process of a program ended before it could run: look at the memory of this machine',
       );
-    return { started, duplex, onOutput, warm: () => void started.channel.send({ warm: true }) };
+    return {
+      started,
+      duplex,
+      onOutput,
+      warm: () => void started.channel.send({ warm: true, codeCache: !hasCodeCache() }),
+    };
   }
 }
 
 const closed = (): CapError => new CapError('revoked', 'guests were closed: open them again');
 
-/** Separates output from frames. A program in an endless loop sends no frame, but its output must arrive. */
-function split({ channel }: GuestProcess): {
+/**
+ * Separates output from frames. A program in an endless loop sends no frame, but its output must arrive.
+ *
+ * Later processes run the compiled code of this one, so it is taken only while this one waits. Then nobody
+ * has given it a program yet.
+ */
+function split(
+  { channel }: GuestProcess,
+  waits: () => boolean,
+): {
   readonly duplex: Duplex;
   readonly onOutput: IdleProcess['onOutput'];
   readonly isReady: Promise<void>;
@@ -192,9 +208,11 @@ function split({ channel }: GuestProcess): {
       event === 'disconnect'
         ? channel.on(event, then)
         : channel.on(event, (message) => {
-            const { said, ready: isReady } = (message ?? {}) as { readonly said?: unknown; readonly ready?: unknown };
+            const { said, ready: isReady, codeCache } = (message ?? {}) as Readonly<Record<string, unknown>>;
             if (typeof said === 'string') onOutput(said);
-            else if (isReady === true) ready.resolve();
+            else if (typeof codeCache === 'string') {
+              if (waits()) keepCodeCache(codeCache);
+            } else if (isReady === true) ready.resolve();
             else then(message);
           }),
   };

@@ -8,9 +8,10 @@
 import { captp, type Duplex, driver, E } from '@hob/vat/peer';
 import type { Runner, RunOutcome, RunRequest } from './run-request.ts';
 
-/** A message of the host that is not a frame. */
-interface Beside {
+/** A message of the host that is not a frame. It comes to an idle process: warm up, and send the compiled code. */
+export interface Beside {
   readonly warm?: unknown;
+  readonly codeCache?: unknown;
 }
 
 interface Channel {
@@ -21,7 +22,7 @@ interface Channel {
 }
 
 /** The channel for frames only. Other messages of the host are handled here. */
-export function beside(channel: Channel, warm: () => void): object {
+export function beside(channel: Channel, hear: (asked: Beside) => unknown): object {
   return {
     get connected() {
       return channel.connected;
@@ -30,7 +31,8 @@ export function beside(channel: Channel, warm: () => void): object {
     disconnect: () => channel.disconnect?.(),
     on: (event: string, then: (message: unknown) => void) =>
       channel.on(event, (message) => {
-        if (event === 'message' && ((message ?? {}) as Beside).warm === true) warm();
+        const asked = (message ?? {}) as Beside;
+        if (event === 'message' && asked.warm === true) hear(asked);
         else then(message);
       }),
   };

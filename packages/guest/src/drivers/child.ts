@@ -5,7 +5,6 @@
  * ends, the process ends.
  */
 import './child-lockdown.ts';
-import { randomFillSync } from 'node:crypto';
 import { CapError, captp, driver, fromChild } from '@hob/vat/peer';
 import { compartment, type Powers } from '../child/compartment.ts';
 import { describe, programName } from '../child/failure.ts';
@@ -13,13 +12,23 @@ import { printing } from '../child/printing.ts';
 import type { Runner, RunOutcome, RunRequest } from '../child/run-request.ts';
 import { settled } from '../child/settled.ts';
 import { guestE } from '../child/sites.ts';
-import { beside, warmUp } from '../child/warm-up.ts';
+import { type Beside, beside, warmUp } from '../child/warm-up.ts';
+import { prepare } from '../source/prepare.ts';
+import { collect } from './collect.ts';
+
+/** Parameters of the script that this module is part of (`child-code.ts`). */
+declare const codeCache: () => Buffer;
+declare const fromCache: boolean;
 
 const randomBits = new BigUint64Array(1);
 
+/** `node:crypto` takes longer to load than all of our modules, and few programs use chance. */
+const fill = (numbers: BigUint64Array): BigUint64Array =>
+  process.getBuiltinModule('node:crypto').randomFillSync(numbers);
+
 const powers: Powers = {
   now: () => Math.floor(Date.now()),
-  random: () => Number((randomFillSync(randomBits)[0] as bigint) >> 11n) / 2 ** 53,
+  random: () => Number((fill(randomBits)[0] as bigint) >> 11n) / 2 ** 53,
   after(ms, then) {
     const timer = setTimeout(then, ms);
     return () => clearTimeout(timer);
@@ -38,10 +47,7 @@ const host: Listener = {
   onUncaught: (then) => void process.removeAllListeners('unhandledRejection').on('unhandledRejection', then),
 };
 
-const reader = () => import('../source/prepare.ts');
-
 async function run({ source, caps, outputBytes }: RunRequest, { say, onUncaught }: Listener): Promise<RunOutcome> {
-  const { prepare } = await reader();
   let where = (line: number, column: number) => ({ line, column });
   try {
     const prepared = read(() => prepare(source));
@@ -69,16 +75,29 @@ function read<T>(act: () => T): T | { readonly failed: string; readonly code: st
 }
 
 const bootstrap = driver<Runner>({
-  run: ([order]) => run(order, host),
+  run: ([order]) => {
+    isGiven = true;
+    return run(order, host);
+  },
 });
-const { closed } = captp(fromChild(beside(process, warm)), { bootstrap });
+const { closed } = captp(fromChild(beside(process, hear)), { bootstrap });
 void closed.then(() => process.exit());
-// Load the reader of sources before the first program arrives.
-await reader();
-process.send?.({ ready: true });
+process.send?.({ ready: true, fromCache });
+
+/** Longer than a process waits that is wanted soon. */
+const collectAfterMs = 300;
+let isGiven = false;
 
 /** Runs while the process is idle, so that the first program need not wait for the engine to compile. */
-function warm(): void {
+async function hear(asked: Beside): Promise<void> {
   const silent: Listener = { say: () => {}, onUncaught: () => {} };
-  warmUp((order) => run(order, silent)).catch(() => {});
+  const warm = (): Promise<void> => warmUp((order) => run(order, silent)).catch(() => {});
+  await warm();
+  if (asked.codeCache === true) process.send?.({ codeCache: codeCache().toString('base64') });
+  setTimeout(() => {
+    if (isGiven) return;
+    collect();
+    // The engine has dropped what it had learned of our code.
+    void warm();
+  }, collectAfterMs);
 }

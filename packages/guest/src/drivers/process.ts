@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import type { Duplex as Stream } from 'node:stream';
 import { CapError } from '@hob/vat';
 import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
-import { boot, childModules } from './child-modules.ts';
+import { boot, childCode } from './child-code.ts';
 
 interface ProcessLimits {
   readonly memoryBytes: number;
@@ -61,7 +61,7 @@ export async function confined(spawnConfined: SpawnConfined, limits: ProcessLimi
     },
   });
   const channel = made.channel as PipeChannel;
-  send(channel);
+  channel.sendBytes(childCode());
   return {
     channel,
     pid: made.pid ?? 0,
@@ -96,7 +96,7 @@ export async function bare(limits: ProcessLimits): Promise<GuestProcess> {
   });
   const channel = pipeChannel(child.stdio[3] as unknown as Stream);
   if (child.pid === undefined) throw new CapError('unavailable', 'no process could be started for the program');
-  send(channel);
+  channel.sendBytes(childCode());
   return {
     channel,
     pid: child.pid,
@@ -106,8 +106,4 @@ export async function bare(limits: ProcessLimits): Promise<GuestProcess> {
     },
     gone,
   };
-}
-
-function send(channel: PipeChannel): void {
-  channel.send(childModules());
 }

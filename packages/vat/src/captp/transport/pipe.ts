@@ -41,6 +41,8 @@ function isHeavy(line: string): boolean {
 export interface PipeChannel {
   readonly connected: boolean;
   send(message: unknown, then?: (error: Error | null) => void): boolean;
+  /** Sends bytes as they are, for a process that reads them itself before its first message. */
+  sendBytes(bytes: Uint8Array): void;
   on(event: 'message' | 'disconnect' | 'fault', then: (message: unknown) => void): unknown;
   once(event: 'message' | 'disconnect', then: (message: unknown) => void): unknown;
   disconnect(): void;
@@ -83,6 +85,10 @@ class Pipe extends EventEmitter implements PipeChannel {
       return false;
     }
     return this.#stream.write(`${JSON.stringify(message)}\n`, (error) => then(error ?? null));
+  }
+
+  sendBytes(bytes: Uint8Array): void {
+    if (this.connected) this.#stream.write(bytes);
   }
 
   disconnect(): void {
