@@ -9,6 +9,8 @@
  * `await`); descriptors opened behind its back, as SQLite does, show in /proc/self/fd. A clean test pays well under
  * 1 ms. Tests that run at the same time in one file (`test.concurrent`) cannot be told apart.
  *
+ * A sandbox program that waits for the next job (`caps-shell`) is killed after each test, which has to leave nothing.
+ *
  * `trackTables('connection A', () => tables.size)` adds a count of our own that has to come back to where it was.
  */
 import { createHook } from 'node:async_hooks';
@@ -102,6 +104,7 @@ beforeEach(({ onTestFinished }) => {
 
   // The first that is registered is the last to run: after the test's own hooks and its own `onTestFinished`.
   onTestFinished(async () => {
+    killWaiting();
     let left = leftovers(before);
     watch.settling = true;
     for (const deadline = now() + SETTLE_MS; left.length > 0 && now() < deadline; ) {
@@ -113,6 +116,23 @@ beforeEach(({ onTestFinished }) => {
     if (left.length > 0) throw new Error(`left over after the test:\n${left.map((line) => `  ${line}`).join('\n')}`);
   });
 });
+
+/** It would stay for a minute. What belongs to it has to go when it is killed. */
+function killWaiting(): void {
+  for (const one of made.values()) {
+    const { pid } = one.resource as { pid?: number };
+    if (one.kind !== 'child process' || pid === undefined || isOver(one)) continue;
+    if (one.where.some(({ scriptName }) => scriptName.endsWith('/caps-shell/src/drivers/ahead.ts'))) kill(pid);
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
+}
 
 type Before = {
   made: ReadonlySet<number>;

@@ -88,7 +88,7 @@ requires(
   const file = join(into, platform, 'hob-sandbox');
   fs.writeFileSync(`${file}.json`, JSON.stringify({ binary: checksums.files[platform] }));
   const image = openImage();
-  const job = startSandbox({ ...WORLD, ...image }, file);
+  const job = startSandbox({ ...WORLD, ...image }, { built: file });
   try {
     job.stderr.resume();
     await new Promise((up) => job.stdout.once('data', up));

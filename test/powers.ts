@@ -192,6 +192,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process', 'setTimeout'],
     why: 'makes a cgroup for each job and removes it',
   },
+  'packages/caps-shell/src/drivers/ahead.ts': {
+    powers: ['node:child_process', 'node:fs', 'process'],
+    why: 'starts sandbox programs that wait for jobs, and ends them',
+  },
   'packages/caps-shell/src/drivers/confined.ts': {
     powers: ['setTimeout'],
     why: 'ends a confined program when its time is over',

@@ -89,7 +89,7 @@ export const deepFiles: readonly string[] = [
   'packages/mcp/src/http/http.test.ts',
   'packages/mcp/src/http/browser.test.ts',
   'packages/mcp/src/http/conformance.test.ts',
-  'packages/caps-shell/src/begun.test.ts',
+  'packages/caps-shell/src/{ahead,begun}.test.ts',
   'packages/caps-shell/src/kill.test.ts',
   'packages/caps-shell/src/waiting.test.ts',
   'packages/cli/src/daemon/firewall-faces.test.ts',

@@ -65,22 +65,26 @@ static void take_ids(int lifeline) {
   umask(022);
 }
 
-static void finish_namespaces(void) {
-  /*
-   * Again: the first one began at the cgroup of the outer process. This one begins at the cgroup of the job.
-   */
-  if (spec.cgroup >= 0 && !WITHOUT("cgroupns") && unshare(CLONE_NEWCGROUP) < 0) fail("cgroup");
+/* What every world has alike. */
+static void set_up_namespaces(void) {
   if (!WITHOUT("hostname") && (sethostname("hob", 3) < 0 || setdomainname("", 0) < 0)) fail("hostname");
   int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
   if (s < 0 || (ioctl(s, SIOCSIFFLAGS, &lo) < 0 && !WITHOUT("netns"))) fail("lo");
   close(s);
-  open_doors();
   /*
    * Keyrings have no namespace. Leave the caller's session keyring for a new one. ENOSYS: a kernel without
    * keyrings.
    */
   if (!WITHOUT("keyring") && syscall(SYS_keyctl, 1 /* JOIN_SESSION_KEYRING */, NULL) < 0 && errno != ENOSYS) fail("keyring");
+}
+
+static void finish_namespaces(void) {
+  /*
+   * Again: the first one began at the cgroup of the outer process. This one begins at the cgroup of the job.
+   */
+  if (spec.cgroup >= 0 && !WITHOUT("cgroupns") && unshare(CLONE_NEWCGROUP) < 0) fail("cgroup");
+  open_doors();
 }
 
 static void drop_rights(void) {
@@ -202,21 +206,38 @@ _Noreturn static void run_payload(struct ends ends, int failure_fd) {
 static void forward_signals(int lifeline, pid_t leader) {
   unsigned char signals[64];
   ssize_t n = read(lifeline, signals, sizeof signals);
-  if (n == 0 && !WITHOUT("lifeline")) _exit(0);
+  if (n <= 0 && !WITHOUT("lifeline")) _exit(0);
   for (ssize_t i = 0; i < n; i++)
     if (signals[i] > 0 && signals[i] < 65 && (shared->leader_over || kill(-leader, signals[i]) < 0)) kill(-1, signals[i]);
 }
 
-_Noreturn void run_world(int lifeline, int events, struct ends ends) {
+/* Pid 1 has copies of the descriptors that the outer process inherited. It gets the mounts anew: `take_mounts`. */
+static void close_inherited(void) {
+  for (int i = 0; i < spec.mount_count && !WITHOUT("close"); i++) close(spec.mounts[i].fd);
+}
+
+_Noreturn void run_world(int lifeline, int events, struct ends ends, bool ahead) {
   events_fd = events;
   on_failure = send_failure;
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
-  char go;
-  if (read(lifeline, &go, 1) != 1) _exit(1); /* the outer process has written the id maps */
+  await(lifeline, MAPPED); /* the outer process has written the id maps */
   take_ids(lifeline);
-  build_root();
+  set_up_namespaces();
+  if (ahead) send_event((struct event){.what = EVENT_READY});
+  await(lifeline, SPEC);
+  if (ahead) {
+    parse_spec();
+    has_started();
+  } else {
+    close_inherited();
+  }
+  if (!spec.input && ends.in >= 0) {
+    close(ends.in);
+    ends.in = -1;
+  }
+  build_root(lifeline);
   finish_namespaces();
   drop_rights();
 
@@ -224,6 +245,7 @@ _Noreturn void run_world(int lifeline, int events, struct ends ends) {
   int children = signalfd(-1, &(sigset_t){{1ul << (SIGCHLD - 1)}}, SFD_CLOEXEC | SFD_NONBLOCK);
   open_sockets();
   if (proc < 0 || children < 0 || pipe2(exec, O_CLOEXEC) < 0) fail("init");
+  await(lifeline, RUN); /* nothing of the host was found in a granted directory */
   shared->begun = 1;
   pid_t leader = fork();
   if (leader < 0) fail("fork");

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,11 +49,6 @@ static void write_failed(const char *stage, int error, int mount) {
   else write_status("{\"state\":\"failed\",\"stage\":\"%s\",\"errno\":%d}\n", stage, error);
 }
 
-static void report_failure(const char *stage, int error, int mount) {
-  write_failed(stage, error, mount);
-  _exit(1);
-}
-
 static uint64_t now_us(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -71,6 +67,19 @@ static bool out_of_memory(void) {
 static void kill_world(pid_t child) {
   kill_cgroup();
   kill(child, SIGKILL);
+}
+
+/* Pid 1, once it is there. */
+static pid_t world;
+
+/* Nothing is left of the world when the line is written. */
+static void report_failure(const char *stage, int error, int mount) {
+  if (world > 0) {
+    kill_world(world);
+    waitpid(world, NULL, 0);
+  }
+  write_failed(stage, error, mount);
+  _exit(1);
 }
 
 static void write_ended(bool killed, uint64_t wall_us, const struct rusage *usage) {
@@ -172,7 +181,7 @@ static void reap_world(struct world *w) {
  */
 static int supervise(struct world *w) {
   struct relay *relays = w->relays;
-  if (!spec.input) relays[0] = (struct relay){-1, -1, false};
+  if (!spec.input) end_relay(&relays[0]);
   for (int i = 0; i < 3; i++)
     if (relays[i].from >= 0) {
       non_blocking(relays[i].from);
@@ -201,6 +210,7 @@ static int supervise(struct world *w) {
       else if (set[3 + 2 * i].revents || set[4 + 2 * i].revents) carry(r);
     }
   }
+  reap_checker();
   return w->failed ? 1 : 0;
 }
 
@@ -217,27 +227,27 @@ static void prefer_this_job_for_oom(void) {
   close(score);
 }
 
-/* The pipes to the world. [0] is the end to read, [1] the end to write. */
+/* The pipes to the world. [0] is the end to read, [1] the end to write. `life` is a pair of sockets: it carries mounts. */
 struct pipes { int in[2], out[2], err[2], life[2], events[2]; };
 
-static struct pipes open_pipes(void) {
+static struct pipes open_pipes(bool input) {
   struct pipes p = {.in = {-1, -1}};
-  if ((spec.input && pipe2(p.in, O_CLOEXEC) < 0) || pipe2(p.out, O_CLOEXEC) < 0 || pipe2(p.err, O_CLOEXEC) < 0 ||
-      pipe2(p.life, O_CLOEXEC) < 0 || pipe2(p.events, O_CLOEXEC) < 0)
+  if ((input && pipe2(p.in, O_CLOEXEC) < 0) || pipe2(p.out, O_CLOEXEC) < 0 || pipe2(p.err, O_CLOEXEC) < 0 ||
+      socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p.life) < 0 || pipe2(p.events, O_CLOEXEC) < 0)
     fail("pipes");
   return p;
 }
 
-/* For root: the payload gets an id of its own, so it must own its pipes, and the mounts are mapped to it. */
+/* For root: the payload gets an id of its own, so it must own its pipes. */
 static void set_up_for_root(const struct pipes *p) {
   if (!WITHOUT("groups") && setgroups(0, NULL) < 0) fail("groups"); /* the payload would inherit root's groups */
   /* `> /dev/stderr` opens the pipe anew, which only its owner may do. */
   for (int i = 0, ends[] = {p->in[0], p->out[1], p->err[1]}; i < 3; i++)
     if (ends[i] >= 0 && !WITHOUT("pipe-owner") && fchown(ends[i], outside_id, outside_id) < 0) fail("pipes");
-  make_trees(true, WITHOUT("idmap") ? -1 : make_idmap());
+  make_device_trees();
 }
 
-_Noreturn static void become_pid_1(const struct pipes *p) {
+_Noreturn static void become_pid_1(const struct pipes *p, int used) {
   close(p->life[1]);
   close(p->events[0]);
   close(p->out[0]);
@@ -245,8 +255,12 @@ _Noreturn static void become_pid_1(const struct pipes *p) {
   if (p->in[1] >= 0) close(p->in[1]);
   if (!WITHOUT("status")) close(STATUS_FD); /* a payload that had it could forge its exit status */
   close(SIGNALS_FD);
+  if (used >= 0) {
+    close(SPEC_FD);
+    close(used);
+  }
   for (int fd = 0; fd < 3; fd++) close(fd);
-  run_world(p->life[0], p->events[1], (struct ends){p->in[0], p->out[1], p->err[1]});
+  run_world(p->life[0], p->events[1], (struct ends){p->in[0], p->out[1], p->err[1]}, used >= 0);
 }
 
 /* Closes the world's ends, so that each end of file is seen here. */
@@ -256,12 +270,10 @@ static void close_ends_of_world(const struct pipes *p) {
   close(p->out[1]);
   close(p->err[1]);
   if (p->in[0] >= 0) close(p->in[0]);
-  for (int i = 0; i < spec.mount_count; i++) {
-    close(spec.mounts[i].fd);
-    if (as_root) close(spec.mounts[i].tree);
-  }
+  for (int i = 0; i < DEVICE_COUNT && as_root; i++) close(devices[i].tree);
   if (spec.channel >= 0) close(spec.channel);
   if (spec.door >= 0) close(spec.door);
+  if (spec.cgroup >= 0) close(spec.cgroup);
 }
 
 static void map_ids(pid_t child, uid_t uid, gid_t gid) {
@@ -269,6 +281,69 @@ static void map_ids(pid_t child, uid_t uid, gid_t gid) {
   snprintf(uids, sizeof uids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : uid);
   snprintf(gids, sizeof gids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : gid);
   write_maps(child, uids, gids);
+}
+
+static void take_spec(void) {
+  if (!read_spec(SPEC_FD)) {
+    if (world > 0) _exit(0);
+    fail_at("spec", EINVAL, -1);
+  }
+  close(SPEC_FD);
+  parse_spec();
+}
+
+/* Waits for the spec of a job, if any comes: the caller may end, and somebody may kill pid 1. */
+static void wait_for_spec(int pidfd, int events, int used) {
+  struct event e;
+  if (read(events, &e, sizeof e) != (ssize_t)sizeof e) fail_at("init", ECHILD, -1);
+  if (e.what != EVENT_READY) fail_at(e.stage, e.error, e.mount);
+  write_status("{\"state\":\"waiting\",\"outer\":%d,\"pid\":%d}\n", (int)getpid(), (int)world);
+  struct pollfd set[3] = {{SPEC_FD, POLLIN, 0}, {SIGNALS_FD, 0, 0}, {pidfd, POLLIN, 0}};
+  while (poll(set, 3, -1) < 0 && errno == EINTR) continue;
+  if (set[1].revents || set[2].revents) _exit(1);
+  take_spec();
+  close(used);
+  /* Their descriptors are inherited, so they are there before the world. */
+  if (spec.channel >= 0 || spec.door >= 0 || spec.cgroup >= 0) fail_at("spec", EINVAL, -1);
+  has_started();
+  kill(world, SIGCONT); /* somebody may have stopped it meanwhile */
+}
+
+/* Everything that needs no spec, except for the cgroup. Returns the pid of pid 1; does not return in pid 1. */
+static pid_t make_world(struct pipes *p, int *pidfd, int used) {
+  as_root = geteuid() == 0;
+  /* The process id makes this id different from that of every other running job. */
+  if (as_root && !WITHOUT("own-id")) outside_id += (uint32_t)getpid();
+  uid_t uid = geteuid();
+  gid_t gid = getegid();
+  prefer_this_job_for_oom();
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) fail("pipes");
+  *p = open_pipes(used >= 0 || spec.input);
+  if (as_root) set_up_for_root(p);
+  pid_t child = clone_world(pidfd);
+  if (child < 0) fail(spec.cgroup >= 0 && errno != EPERM && errno != ENOSPC && errno != EAGAIN ? "cgroup" : "userns");
+  if (child == 0) become_pid_1(p, used);
+  world = child;
+  map_ids(child, uid, gid);
+  say(p->life[1], MAPPED);
+  close_ends_of_world(p);
+  return child;
+}
+
+/* Gives pid 1 what the spec names, and lets it run the payload. */
+static void build_world(const struct pipes *p) {
+  /* If this process is killed after this line, nobody can tell whether the payload ran. */
+  write_status("{\"state\":\"building\",\"pid\":%d}\n", (int)world);
+  say(p->life[1], SPEC);
+  if (as_root) {
+    int idmap = WITHOUT("idmap") ? -1 : make_idmap();
+    make_trees(true, idmap);
+    if (idmap >= 0) close(idmap);
+  }
+  send_mounts(p->life[1]);
+  await_check();
+  say(p->life[1], RUN);
 }
 
 int main(int argc, char **argv) {
@@ -280,46 +355,41 @@ int main(int argc, char **argv) {
     return 0;
   }
 #endif
-  (void)argv;
-  if (argc > 1 || fcntl(STATUS_FD, F_GETFD) < 0 || fcntl(SIGNALS_FD, F_GETFD) < 0) {
+  /* Without a spec: for jobs to come. `used` is then a descriptor to close when the spec is there. */
+  bool ahead = argc == 1 && is_ahead(argv[0]);
+  if (argc != 1 || fcntl(STATUS_FD, F_GETFD) < 0 || fcntl(SIGNALS_FD, F_GETFD) < 0) {
     fputs("hob-sandbox is started by Hob; see sandbox/PROTOCOL.md\n", stderr);
     return 2;
   }
-  pid_t caller = getppid();
+  pid_t caller = getppid(), parent = caller;
   uint64_t began = now_us();
   signal(SIGPIPE, SIG_IGN);
   setsid(); /* signals from the caller's terminal are not for this process */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != caller) return 1;
+  int used = -1;
+  if (ahead) {
+    used = start_ahead();
+    parent = getppid();
+  }
   /* Close every descriptor at exec. The spec lists those that are used. */
   if (!WITHOUT("close") && sys_close_range(3, ~0u, 4 /* CLOSE_RANGE_CLOEXEC */) < 0) fail("close");
-  read_spec(SPEC_FD);
-  close(SPEC_FD);
+  make_room_for_spec();
+  if (!ahead) take_spec();
   open_cgroup();
-  as_root = geteuid() == 0;
-  /* The process id makes this id different from that of every other running job. */
-  if (as_root && !WITHOUT("own-id")) outside_id += (uint32_t)getpid();
-  uid_t uid = geteuid();
-  gid_t gid = getegid();
-  prefer_this_job_for_oom();
-  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) fail("pipes");
-  struct pipes p = open_pipes();
-  if (as_root) set_up_for_root(&p);
-
+  struct pipes p;
   int pidfd = -1;
-  pid_t child = clone_world(&pidfd);
-  if (child < 0) fail(spec.cgroup >= 0 && errno != EPERM && errno != ENOSPC && errno != EAGAIN ? "cgroup" : "userns");
-  if (spec.cgroup >= 0) close(spec.cgroup);
-  if (child == 0) become_pid_1(&p);
+  pid_t child = make_world(&p, &pidfd, used);
   /* Set again: the kernel clears it when the effective id changes. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != caller) return 1;
-  map_ids(child, uid, gid);
-  /* If this process is killed after this line, nobody can tell whether the payload ran. */
-  write_status("{\"state\":\"building\",\"pid\":%d}\n", (int)child);
-  if (write(p.life[1], "", 1) != 1) fail("init");
-  close_ends_of_world(&p);
+  if (getppid() != parent) return 1;
+  if (ahead) {
+    wait_for_spec(pidfd, p.events[0], used);
+    began = now_us();
+    take_held(caller);
+    if (getppid() != parent) return 1; /* the caller is gone too: they may be another's */
+  }
+  build_world(&p);
 
   struct world w = {.child = child, .pidfd = pidfd, .lifeline = p.life[1], .events = p.events[0], .signals = SIGNALS_FD, .began = began, .alive = true};
   w.relays[0] = (struct relay){0, p.in[1], false};

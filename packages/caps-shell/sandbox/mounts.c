@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -19,101 +19,6 @@
 /* For openat2: stay beneath, and follow no links of any kind. */
 #define RESOLVE_STRICT (WITHOUT("strict") ? 0u : 0x08u | 0x04u | 0x02u)
 #define RESOLVE_ONE_MOUNT 0x01u
-
-bool as_root;
-
-static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom", "tty"};
-enum { DEVICE_COUNT = sizeof DEVICES / sizeof *DEVICES };
-static int device_trees[DEVICE_COUNT];
-
-static bool is_same(int fd, const struct mount *m) {
-  struct stat s;
-  if (fstat(fd, &s) < 0) return false;
-  /* No links are left: it was deleted, and nobody else can reach the rest of it. */
-  return s.st_dev == m->dev && s.st_ino == m->ino && s.st_nlink > 0;
-}
-
-/*
- * A descriptor belongs to the caller's mount namespace, and a mount can be made from it only there. Root does
- * so before the clone. Other callers make the mount in the new namespace, where the same mount is another
- * object, so its name is looked up again. An attacker can swap the name meanwhile. Then the comparison with
- * the cap's directory fails (docs/measurements/shell.md).
- */
-static int reopen(const struct mount *m, bool from_descriptor) {
-  if (from_descriptor) return m->fd;
-  for (int attempt = 0; attempt < 8; attempt++) {
-    char link[40], path[PATH_MAX];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", m->fd);
-    ssize_t n = readlink(link, path, sizeof path - 1);
-    if (n <= 0) return -1;
-    path[n] = 0;
-    int fd = open(path, O_PATH | O_CLOEXEC);
-    if (fd >= 0 && (WITHOUT("stale") || is_same(fd, m))) return fd;
-    if (fd >= 0) close(fd);
-  }
-  return -1;
-}
-
-/*
- * Copies the tree at `fd`. A granted tree is copied without the mounts in it, because a cap ends where a
- * mount begins.
- */
-static int clone_tree(const struct mount *m, int fd) {
-  return sys_open_tree(fd, "", TREE_CLONE | EMPTY_PATH | (m->system ? TREE_RECURSIVE : 0u));
-}
-
-/*
- * A tree that is copied without the mounts in it shows the directories beneath them. In a mount namespace
- * copied for a new user namespace the kernel refuses to make such a tree (EINVAL), and this function relies
- * on that. The tree in use is made elsewhere, a moment later. A directory that the host covers in between was
- * not hidden when the job started.
- */
-void check_mounts(void) {
-  for (int i = 0; i < spec.mount_count && !WITHOUT("covered"); i++) {
-    int fd = reopen(&spec.mounts[i], false);
-    if (fd < 0) fail_at("stale", ESTALE, i);
-    int tree = clone_tree(&spec.mounts[i], fd);
-    if (tree < 0) fail_at("mount", errno, i);
-    close(tree);
-    close(fd);
-  }
-}
-
-void make_trees(bool from_descriptors, int idmap) {
-  for (int i = 0; i < spec.mount_count; i++) {
-    struct mount *m = &spec.mounts[i];
-    /* The cap may have been closed and its descriptor number reused. */
-    if (!WITHOUT("stale") && !is_same(m->fd, m)) fail_at("stale", ESTALE, i);
-    int fd = reopen(m, from_descriptors);
-    if (fd < 0) fail_at("stale", ESTALE, i);
-    m->tree = clone_tree(m, fd);
-    if (m->tree < 0) fail_at("mount", errno, i);
-    if (fd != m->fd) close(fd);
-    if (!WITHOUT("stale") && !is_same(m->tree, m)) fail_at("stale", ESTALE, i);
-    struct stat s;
-    if (fstat(m->tree, &s) < 0) fail_at("mount", errno, i);
-    m->directory = S_ISDIR(s.st_mode);
-    if (!m->directory && !S_ISREG(s.st_mode)) fail_at("mount", ENOTDIR, i);
-    uint64_t set = 0;
-    if (!WITHOUT("nosuid")) set |= ATTR_NOSUID; /* a set-uid program would run as its owner */
-    if (!WITHOUT("nodev")) set |= ATTR_NODEV;   /* a device node in a granted tree would work */
-    if (!m->writable && !WITHOUT("readonly")) set |= ATTR_RDONLY;
-    /* Private: later mounts of the host must not appear inside. */
-    if (sys_set_mount(m->tree, set, 0, MS_PRIVATE, -1, true) < 0) fail_at("mount", errno, i);
-    /*
-     * On this mount root's files belong to the payload, and files that it makes belong to root on disk. The
-     * system image is not mapped: there the payload has the rights of "others".
-     */
-    if (idmap >= 0 && !m->system && sys_set_mount(m->tree, ATTR_IDMAP, 0, 0, idmap, false) < 0) fail_at("idmap", errno, i);
-  }
-  for (int i = 0; i < DEVICE_COUNT; i++) {
-    char path[32];
-    snprintf(path, sizeof path, "/dev/%s", DEVICES[i]);
-    device_trees[i] = sys_open_tree(AT_FDCWD, path, TREE_CLONE);
-    if (device_trees[i] < 0 || sys_set_mount(device_trees[i], ATTR_NOSUID | ATTR_NOEXEC, 0, MS_PRIVATE, -1, false) < 0)
-      fail("dev");
-  }
-}
 
 static int root;
 
@@ -296,10 +201,8 @@ static int mount_own(void) {
   close(proc);
 
   for (int i = 0; i < DEVICE_COUNT; i++) {
-    char path[32];
-    snprintf(path, sizeof path, "/dev/%s", DEVICES[i]);
-    attach(device_trees[i], path, false, "dev");
-    close(device_trees[i]);
+    attach(devices[i].tree, devices[i].path, false, "dev");
+    close(devices[i].tree);
   }
   /* Its own terminals. The host's are out of reach, so nothing can be typed into them. */
   const char *options[] = {"ptmxmode", "0666", "mode", "0620", NULL};
@@ -333,7 +236,7 @@ static void mount_granted(void) {
     if (sys_move_mount(m->tree, fd) < 0) fail_at("mount", errno, i);
     close(fd);
     if (!m->writable) close(m->tree); /* landlock.c needs the writable ones */
-    if (!WITHOUT("close")) close(m->fd); /* an open directory outside would be a way out: openat(fd, "..") */
+    if (m->fd >= 0 && !WITHOUT("close")) close(m->fd); /* an open directory outside would be a way out: openat(fd, "..") */
   }
 }
 
@@ -359,10 +262,16 @@ static void write_settings(void) {
   if (!WITHOUT("pidmax")) write_setting("proc/sys/kernel/pid_max", most);
 }
 
-void build_root(void) {
+void build_root(int lifeline) {
+  /* Only now: what the host has mounted by this moment decides what a tree would uncover. */
+  if (!WITHOUT("mntns") && unshare(CLONE_NEWNS) < 0) fail("private");
   /* Changes of the host's mounts must not appear here, nor those here there. */
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("private");
-  if (!as_root) make_trees(false, -1);
+  if (!as_root) {
+    take_mounts(lifeline);
+    make_device_trees();
+    make_trees(false, -1);
+  }
 
   root = new_tmpfs("0755", 8 << 20, ATTR_NOSUID | ATTR_NODEV);
   int base = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -370,6 +279,7 @@ void build_root(void) {
   close(base);
 
   int shm = mount_own();
+  if (as_root) take_mounts(lifeline); /* the outer process has made the trees meanwhile */
   mount_granted();
   attach(shm, "/dev/shm", true, "tmpfs");
   close(shm);

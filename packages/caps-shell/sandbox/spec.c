@@ -7,18 +7,20 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct spec spec = {.channel = -1, .door = -1, .cgroup = -1};
 
-static char text[SPEC_BYTES];
-static size_t length, at;
+/* In memory that the outer process and pid 1 share. The payload's exec unmaps it. */
+static struct { size_t length; char text[SPEC_BYTES]; } *said;
+static size_t at;
 
 static _Noreturn void refuse(void) { fail_at("spec", EINVAL, -1); }
 
 static char *field(void) {
-  if (at >= length) refuse();
-  char *start = text + at;
+  if (at >= said->length) refuse();
+  char *start = said->text + at;
   at += strlen(start) + 1; /* `length` is within the array and its last byte is NUL */
   return start;
 }
@@ -146,21 +148,29 @@ static void read_entry(const char *name) {
   }
 }
 
-void read_spec(int fd) {
+void make_room_for_spec(void) {
+  said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (said == MAP_FAILED) fail("spec");
+}
+
+bool read_spec(int fd) {
   for (;;) {
-    ssize_t n = read(fd, text + length, sizeof text - length);
+    ssize_t n = read(fd, said->text + said->length, SPEC_BYTES - said->length);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail("spec");
-    if (n == 0) break;
-    length += (size_t)n;
-    if (length == sizeof text) fail_at("spec", E2BIG, -1);
+    if (n == 0) return said->length > 0;
+    said->length += (size_t)n;
+    if (said->length == SPEC_BYTES) fail_at("spec", E2BIG, -1);
   }
-  if (length == 0 || text[length - 1] != 0) refuse();
+}
+
+void parse_spec(void) {
+  if (said->length == 0 || said->text[said->length - 1] != 0) refuse();
   if (strcmp(field(), "hob-sandbox/1") != 0) refuse();
   for (;;) {
     const char *name = field();
     /* The last field is `end`. A spec that was cut off has none. */
-    if (strcmp(name, "end") == 0 && at == length) break;
+    if (strcmp(name, "end") == 0 && at == said->length) break;
     read_entry(name);
   }
   /* Every limit must be given. A missing one does not mean "unlimited". */

@@ -2,7 +2,7 @@
  * The sandbox program of Hob: declarations that its files share. PROTOCOL.md describes its interface.
  *
  * It runs as three processes:
- * - The outer process (`main.c`) reads the spec, clones, writes the id maps, and carries stdin, stdout and stderr.
+ * - The outer process (`main.c`) clones, writes the id maps, reads the spec, and carries stdin, stdout and stderr.
  *   Only this process holds the status descriptor.
  * - Pid 1 of the new world (`init.c`) builds the world (`mounts.c`, `filter.c`), starts the payload, checks its
  *   limits (`usage.c`), and reaps.
@@ -93,6 +93,13 @@ struct spec {
   bool input;  /* stdin is carried; otherwise it is /dev/null */
 };
 
+/* An event that pid 1 sends to the outer process, in one write. */
+struct event {
+  enum { EVENT_FAILED = 1, EVENT_READY, EVENT_STARTED, EVENT_LEADER } what;
+  int error, mount;
+  char stage[24];
+};
+
 /*
  * One page shared by the outer process and pid 1. The payload's exec unmaps it, and nobody can trace pid 1.
  */
@@ -102,19 +109,18 @@ struct shared {
   volatile int leader; /* wait status of the leader (the first process), once `leader_over` */
   volatile int leader_over;
   volatile int begun; /* set just before the payload may run */
+  struct event checked; /* the failure of `check_mounts`, if its stage is not empty */
 };
 enum limit { NO_LIMIT, LIMIT_MEMORY, LIMIT_CPU };
 
-/* An event that pid 1 sends to the outer process, in one write. */
-struct event {
-  enum { EVENT_FAILED = 1, EVENT_STARTED, EVENT_LEADER } what;
-  int error, mount;
-  char stage[24];
-};
+/* A device that every world has, and its tree until that is attached. */
+enum { DEVICE_COUNT = 6 };
+struct device { const char *path; int tree; };
 
 extern struct spec spec;      /* spec.c */
 extern struct shared *shared; /* init.c */
-extern bool as_root;          /* mounts.c: the caller is root */
+extern bool as_root;          /* trees.c: the caller is root */
+extern struct device devices[DEVICE_COUNT]; /* trees.c */
 extern uint32_t outside_id;   /* clone.c: for root, no other job has it while this one lasts */
 
 /* fail.c: the outer process and pid 1 each set their own. */
@@ -122,8 +128,10 @@ extern void (*on_failure)(const char *stage, int error, int mount);
 __attribute__((noreturn)) void fail_at(const char *stage, int error, int mount);
 __attribute__((noreturn)) void fail(const char *stage); /* takes the error from errno */
 
-/* spec.c */
-void read_spec(int fd);
+/* spec.c: the outer process reads the text, and both processes parse it. */
+void make_room_for_spec(void);
+bool read_spec(int fd); /* false: the caller is gone, or needs no job */
+void parse_spec(void);
 
 /* cgroup.c: without a cgroup the numbers are 0, and the functions do nothing. */
 void open_cgroup(void);
@@ -137,6 +145,20 @@ unsigned long namespaces(void);
 pid_t clone_world(int *pidfd);
 void write_maps(pid_t pid, const char *uids, const char *gids);
 int make_idmap(void);
+void await_check(void);
+void reap_checker(void);
+
+/* ahead.c */
+bool is_ahead(char *name); /* whether the caller started this program under the name for jobs to come */
+int start_ahead(void);
+void has_started(void); /* from its spec on, a process has the usual name */
+
+/* steps.c */
+enum step { MAPPED = 'm', SPEC = 's', MOUNTS = 't', RUN = 'r' };
+void say(int lifeline, enum step step);
+void await(int lifeline, enum step step);
+void send_mounts(int lifeline);
+void take_mounts(int lifeline);
 
 /* relay.c */
 struct relay { int from, to; bool wait_to; };
@@ -144,10 +166,15 @@ void carry(struct relay *r);
 void end_relay(struct relay *r);
 void non_blocking(int fd);
 
-/* mounts.c: for root the outer process makes the trees, else pid 1 does: each has the right to. */
+/* trees.c: for root the outer process makes the trees, else pid 1 does: each has the right to. */
+void take_held(pid_t caller);
 void make_trees(bool from_descriptors, int idmap);
+void look_at_tree(int mount);
+void make_device_trees(void);
 void check_mounts(void); /* for root, in its own mount namespace: fails if a tree would uncover something */
-void build_root(void);
+
+/* mounts.c */
+void build_root(int lifeline);
 
 /* door.c */
 void listen_in(struct listener *l, int dir, const char *name);
@@ -169,7 +196,8 @@ int check_usage(int proc);
 
 /* init.c */
 struct ends { int in, out, err; }; /* the payload's ends of its pipes; `in` is -1 without input */
-__attribute__((noreturn)) void run_world(int lifeline, int events, struct ends ends);
+/* `ahead`: the world was made before its spec was there. */
+__attribute__((noreturn)) void run_world(int lifeline, int events, struct ends ends, bool ahead);
 
 /* kernel.c: system calls that a C library may not know. */
 int sys_open_tree(int fd, const char *path, unsigned flags);

@@ -56,7 +56,7 @@ const SIGNALS: Readonly<Record<SignalName, number>> = { HUP: 1, INT: 2, KILL: 9,
 /** Nothing ran. */
 interface FailedStart {
   readonly error: unknown;
-  readonly imageChanged: boolean;
+  readonly again: boolean;
 }
 
 type KillReason = 'timeout' | 'limit' | 'revoked';
@@ -107,9 +107,9 @@ export class RunningJob {
     closes: readonly AbortSignal[],
   ): Promise<RunningJob> {
     for (let tries = 1; ; tries += 1) {
-      const tried = await RunningJob.#start(request, caller, payer, closes);
+      const tried = await RunningJob.#start(request, caller, payer, closes, tries < MOST_TRIES);
       if (tried instanceof RunningJob) return tried;
-      if (!tried.imageChanged || tries === MOST_TRIES) throw tried.error;
+      if (!tried.again || tries === MOST_TRIES) throw tried.error;
     }
   }
 
@@ -119,6 +119,7 @@ export class RunningJob {
     caller: Caller,
     payer: object,
     closes: readonly AbortSignal[],
+    ahead: boolean,
   ): Promise<RunningJob | FailedStart> {
     const watch = caller.watch();
     let leaveQueue = (): void => {};
@@ -140,7 +141,7 @@ export class RunningJob {
       ends.push(...lease.ended);
       if (request.ways.length > 0) door = new Door(await leaseWays(request.ways, caller.grants));
       for (const signal of ends) signal.throwIfAborted();
-      running = RunningJob.#launch(request, lease.mounts, door);
+      running = RunningJob.#launch(request, lease.mounts, door, ahead);
       for (const signal of ends) signal.addEventListener('abort', kill, { once: true });
       running.#recorded = running.#record(caller, lease, door, release);
       await running.#sandboxed.started;
@@ -152,14 +153,28 @@ export class RunningJob {
       // A job that was killed before it began rejects with the reason of the kill.
       return {
         error: asRevoked(killed?.reason ?? error),
-        imageChanged: killed === undefined && running !== undefined && running.#sandboxed.imageChanged,
+        again: killed === undefined && running !== undefined && running.#sandboxed.again,
       };
     }
   }
 
-  static #launch(request: JobRequest, mounts: SandboxSpec['mounts'], door: Door | undefined): RunningJob {
-    using world = specFor(request, mounts, door);
-    return new RunningJob(startSandbox(world), request);
+  /** `ahead`: a program that waits may be used. */
+  static #launch(
+    request: JobRequest,
+    mounts: SandboxSpec['mounts'],
+    door: Door | undefined,
+    ahead: boolean,
+  ): RunningJob {
+    const world = specFor(request, mounts, door);
+    let sandboxed: SandboxProcess;
+    try {
+      sandboxed = startSandbox(world, { ahead });
+    } catch (error) {
+      world[Symbol.dispose]();
+      throw error;
+    }
+    void sandboxed.taken.then(() => world[Symbol.dispose]());
+    return new RunningJob(sandboxed, request);
   }
 
   /** Waits for the end, writes it to the ledger, and releases what the job held. */

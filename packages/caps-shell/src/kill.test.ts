@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { expect, onTestFinished } from 'vitest';
 import { volume } from '../../../test/depth.ts';
 import { requires } from '../../../test/needs.ts';
-import { descriptors, directory, mark, processesWith, scratch, shell } from '../test/shell.ts';
+import { descriptors, directory, mark, noneWaits, processesWith, scratch, shell } from '../test/shell.ts';
 
 const test = requires('linux', 'cc', 'userns');
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -77,6 +77,7 @@ test(`${ROUNDS * 16} jobs in a row leak no descriptor, process, mount or listene
       .map((line) => line.split(' ')[4] ?? '')
       .filter((at) => !at.startsWith(`${tmpdir()}/`) || at.startsWith(folder));
   await sh.run('true');
+  await noneWaits();
   const before = { open: descriptors(), mounts: mounts() };
   const heap = (): number => process.memoryUsage().heapUsed;
   const used = heap();
@@ -96,6 +97,7 @@ test(`${ROUNDS * 16} jobs in a row leak no descriptor, process, mount or listene
     for (let n = 0; n < ROUNDS; n += 1) await four();
   };
   await Promise.all([lane(), lane(), lane(), lane()]);
+  await noneWaits();
   expect({ open: descriptors(), mounts: mounts() }).toEqual(before);
   expect(processesWith(mark('946.9041'))).toEqual([]);
   // Each job that was kept would be more than this with its buffers and streams.

@@ -205,7 +205,10 @@ const ROWS: readonly Row[] = [
 const test = requires('linux', 'cc', 'userns', 'unprivileged', 'mkfifo');
 const asRoot = needs('root') ? (['root', 'user'] as const) : (['user'] as const);
 
-describe.each(asRoot)('as %s', (name) => {
+/** Each row also in a program that was started before its job: there some steps are taken before others. */
+const ways = asRoot.flatMap((name) => [[name, 'started for it'] as const, [name, 'started ahead'] as const]);
+
+describe.each(ways)('as %s, %s', (name, way) => {
   let all: Builds;
   let who: Starter;
   let folder: string;
@@ -249,6 +252,7 @@ describe.each(asRoot)('as %s', (name) => {
     const world: Options = {
       ...options,
       built,
+      ahead: way === 'started ahead',
       changed: row.changed ?? false,
       grants: { '/ws': ws, '/ro': { path: join(folder, 'ro'), writable: false }, ...Object.fromEntries(more) },
       trees: { '/opt/tool': all.tool },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
 import type { ByteSource } from '@hob/vat';
 import { onTestFinished } from 'vitest';
+import { endWaiting, waitingPids } from '../src/drivers/ahead.ts';
 import { makeShellCap, type ShellCap, type World } from '../src/index.ts';
 
 /** A folder that everybody may enter: outside its mounts the payload of a root host has no rights. */
@@ -60,6 +61,35 @@ export function processesWith(mark: string): number[] {
     }
   }
   return found;
+}
+
+/** Ends the sandbox programs that wait for a job, and resolves when they are gone. */
+export async function noneWaits(): Promise<void> {
+  const pids = waitingPids();
+  endWaiting();
+  await until(() => !pids.some(lives));
+}
+
+/** Resolves when a sandbox program waits for a job, with its processes: the first one starts the others. */
+export async function oneWaits(): Promise<readonly [first: number, outer: number, pid1: number]> {
+  await until(() => waitingPids().length === 3);
+  return waitingPids() as unknown as readonly [number, number, number];
+}
+
+/** Whether a process is there and no zombie. */
+export function lives(pid: number): boolean {
+  try {
+    return !/^State:\t[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+export async function until(what: () => boolean): Promise<void> {
+  for (const end = Date.now() + 60_000; !what(); ) {
+    if (Date.now() > end) throw new Error('it did not come to pass');
+    await new Promise((done) => setTimeout(done, 2));
+  }
 }
 
 /** The open descriptors of this process, by their targets. */

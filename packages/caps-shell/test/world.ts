@@ -1,5 +1,6 @@
 /** Runs shell text in a world of the test's making, straight through the launcher. */
 import fs from 'node:fs';
+import { endWaiting, startWaiting, waitingPids } from '../src/drivers/ahead.ts';
 import { HOME, openImage, PATH } from '../src/drivers/image.ts';
 import { BUILT } from '../src/drivers/program.ts';
 import { type SandboxEnd, type SandboxProcess, startSandbox } from '../src/drivers/sandbox.ts';
@@ -39,6 +40,8 @@ export interface Options extends Played, Partial<Omit<SandboxSpec, 'limits'>> {
   readonly changed?: boolean;
   readonly built?: string;
   readonly trees?: Readonly<Record<string, string>>;
+  /** It runs in a program that waited for it. For `run`. */
+  readonly ahead?: boolean;
 }
 
 export function granted(at: string, { path, writable = true, covers }: Grant): Mount {
@@ -55,6 +58,7 @@ export function start(text: string, options: Options = {}): SandboxProcess {
     built = BUILT,
     trees = {},
     changed = false,
+    ahead = false,
     env,
     plain: _,
     timeoutMs: __,
@@ -77,11 +81,16 @@ export function start(text: string, options: Options = {}): SandboxProcess {
     limits: { ...LIMITS, ...limits },
     env: { PATH, HOME, TMPDIR: '/tmp', LANG: 'C.UTF-8', ...env },
   };
-  try {
-    return startSandbox(world, built);
-  } finally {
+  const close = (): void => {
     image.close();
     for (const { fd } of mounts) fs.closeSync(fd);
+  };
+  try {
+    const job = startSandbox(world, { built, ahead });
+    if (ahead) void job.taken.then(close);
+    return job;
+  } finally {
+    if (!ahead) close();
   }
 }
 
@@ -93,6 +102,12 @@ export interface Outcome extends SandboxEnd {
 }
 
 export async function run(text: string, options: Options = {}): Promise<Outcome> {
+  if (options.ahead) {
+    endWaiting();
+    startWaiting(options.built ?? BUILT);
+    // Where no world can be made, none waits: it runs like any other.
+    for (let n = 0; n < 200 && waitingPids().length < 3; n += 1) await new Promise((done) => setTimeout(done, 2));
+  }
   const job = start(text, options);
   const timer = options.timeoutMs && setTimeout(() => job.signal(9), options.timeoutMs);
   const [ended, stdout, stderr] = await Promise.all([job.ended, textOf(job.stdout), textOf(job.stderr)]).finally(

@@ -76,7 +76,7 @@ export async function spawnConfined(
     try {
       return await begun(job, limits);
     } catch (error) {
-      if (!job.imageChanged || tries === MOST_TRIES) throw error;
+      if (!job.again || tries === MOST_TRIES) throw error;
     }
   }
 }

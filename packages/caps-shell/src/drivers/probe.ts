@@ -152,7 +152,7 @@ async function look(built: string): Promise<ReadonlyMap<string, string>> {
         linger: false,
         channel: false,
       },
-      built,
+      { built },
     );
     job.stderr.resume();
     let text = '';

@@ -20,8 +20,16 @@ const CHECKSUMS = new URL('../../sandbox/checksums.json', import.meta.url);
 
 const platform = `${process.platform}-${process.arch}`;
 
+/** What `prebuilt` found. A look-up takes longer than the rest of the preparations for a job. */
+let found: { readonly file: string | undefined } | undefined;
+
 /** The program in the package of this platform, if that is installed. */
 function prebuilt(): string | undefined {
+  found ??= { file: lookUp() };
+  return found.file;
+}
+
+function lookUp(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(`@hob/sandbox-${platform}/hob-sandbox`);
   } catch {

@@ -15,7 +15,8 @@ import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
 import { serveListeners } from '../door/drivers/listeners.ts';
 import { errorOf, type Failure, unavailable } from '../errors.ts';
 import { encodeSpec, type SandboxSpec } from '../sandbox-spec.ts';
-import { type Cgroup, openCgroup } from './cgroup.ts';
+import { refuseWaiting, startWaiting, takeWaiting } from './ahead.ts';
+import { type Cgroup, delegated, openCgroup } from './cgroup.ts';
 import { openProgram, sandboxProgram } from './program.ts';
 
 export interface SandboxEnd {
@@ -36,6 +37,7 @@ export interface SandboxEnd {
 
 /** The status lines of sandbox/PROTOCOL.md. */
 type StatusLine =
+  | { readonly state: 'waiting'; readonly pid: number }
   | { readonly state: 'building'; readonly pid: number }
   | { readonly state: 'started'; readonly pid: number; readonly setupUs: number }
   | { readonly state: 'leader'; readonly status: number }
@@ -47,6 +49,8 @@ export interface SandboxProcess {
    * The payload runs, or may have run and is over. `pid` is the number of the world's pid 1 on this machine.
    */
   readonly started: Promise<{ readonly pid: number; readonly setupUs: number }>;
+  /** Resolves when the descriptors of the mounts may be closed. */
+  readonly taken: Promise<void>;
   /** The wait status of the first process. Resolves only with `linger`. */
   readonly leaderEnded: Promise<number>;
   readonly ended: Promise<SandboxEnd>;
@@ -57,8 +61,11 @@ export interface SandboxProcess {
   readonly stderr: Readable;
   /** With `send`, `on('message')`, `on('disconnect')`, `disconnect`: for CapTP over IPC. */
   readonly channel: PipeChannel | undefined;
-  /** Nothing ran, because a file of the system image was replaced meanwhile. Another try takes the new file. */
-  readonly imageChanged: boolean;
+  /**
+   * Nothing ran, and another try may do better: a file of the system image was replaced meanwhile, or the program
+   * had been started ahead and did not get as far as the job.
+   */
+  readonly again: boolean;
   /** Signals the group of the first process; if that is over, every process. 9 kills all processes. */
   signal(number: number): void;
   /** Ends the job in the way that the end of this process does. */
@@ -68,12 +75,37 @@ export interface SandboxProcess {
 /** How often a start is tried. An installation on the machine replaces files of the system image now and then. */
 export const MOST_TRIES = 3;
 
+export interface StartOptions {
+  /** The sandbox program. */
+  readonly built?: string;
+  /**
+   * Take a program that was started ahead, if one waits, and start the next one. The `mounts` have to stay open until
+   * `taken`.
+   */
+  readonly ahead?: boolean;
+}
+
 /**
- * Starts a job. Its `mounts` may be closed when this returns. `built` is the sandbox program. Errors:
- * `E_SANDBOX_UNAVAILABLE`.
+ * Starts a job. Without `ahead` its `mounts` may be closed when this returns. Errors: `E_SANDBOX_UNAVAILABLE`.
  */
-export function startSandbox(world: SandboxSpec, built: string = sandboxProgram()): SandboxProcess {
+export function startSandbox(world: SandboxSpec, options: StartOptions = {}): SandboxProcess {
+  const { built = sandboxProgram(), ahead = false } = options;
   if (process.platform !== 'linux') throw unavailable('platform', 'ENOSYS');
+  // A program that waits can inherit nothing any more: no channel, no door, and no cgroup to start in.
+  if (!ahead || world.channel || (world.listen ?? []).length > 0 || 'dir' in delegated()) return startNow(world, built);
+  const spec = encodeSpec(world, world.mounts.map(({ fd }) => fd), {}); // biome-ignore format: one line
+  const building = (): void => startWaiting(built);
+  const waiting = takeWaiting(built);
+  if (waiting === undefined) return startNow(world, built, building);
+  const [stdin, stdout, stderr, specPipe, status, signals] = waiting;
+  if (!world.input) stdin.destroy();
+  const pipes = { stdin: world.input ? stdin : undefined, stdout, stderr, spec: specPipe, status, signals };
+  // The program is not this process's child: its end shows in its pipes.
+  const none = { channel: undefined, exited: Promise.resolve(), failed: new Promise<never>(() => {}) };
+  return follow(pipes, spec, world, { ...none, release: async () => {}, waited: true, building });
+}
+
+function startNow(world: SandboxSpec, built: string, building = (): void => {}): SandboxProcess {
   const descriptors = world.mounts.map((_, i) => 6 + i);
   const channelAt = world.channel ? 6 + descriptors.length : undefined;
   const program = openProgram(built);
@@ -114,51 +146,82 @@ export function startSandbox(world: SandboxSpec, built: string = sandboxProgram(
     closeListeners?.();
     await cgroup?.remove();
   };
-  return follow(child, spec, world, { channel, release });
+  const [specPipe, status, signals] = child.stdio.slice(3, 6) as unknown as [Writable, Readable, Writable];
+  const { stdout, stderr } = child as { stdout: Readable; stderr: Readable };
+  const pipes = { stdin: child.stdin ?? undefined, stdout, stderr, spec: specPipe, status, signals };
+  const exited = new Promise<void>((done) => child.once('exit', () => done()));
+  const failed = new Promise<string>((done) =>
+    child.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'EIO')),
+  );
+  return follow(pipes, spec, world, { channel, exited, failed, release, waited: false, building });
+}
+
+/** This process's ends of the pipes of sandbox/PROTOCOL.md. */
+interface Pipes {
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly spec: Writable;
+  readonly status: Readable;
+  readonly signals: Writable;
 }
 
 interface JobResources {
+  /** Resolves when the program has exited, if that can be heard. */
+  readonly exited: Promise<void>;
+  /** Resolves with an errno if the program was not started. */
+  readonly failed: Promise<string>;
   readonly channel: PipeChannel | undefined;
   /** Called once, when the sandbox program is gone. */
   release(): Promise<void>;
+  /** The program had been started ahead. */
+  readonly waited: boolean;
+  /** Called once, when the program builds the world. */
+  building(): void;
 }
 
 function follow(
-  child: ChildProcess,
+  pipes: Pipes,
   spec: Buffer,
   world: SandboxSpec,
-  { channel, release }: JobResources,
+  { channel, exited, failed, release, waited, building }: JobResources,
 ): SandboxProcess {
-  const [specPipe, status, signals] = child.stdio.slice(3, 6) as unknown as [Writable, Readable, Writable];
-  const started = Promise.withResolvers<{ pid: number; setupUs: number }>();
-  const leader = Promise.withResolvers<number>();
-  const ended = Promise.withResolvers<SandboxEnd>();
-  const closed = Promise.withResolvers<void>();
-  for (const { promise } of [started, leader, ended]) promise.catch(() => {}); // each caller handles it
+  const { stdin, stdout, stderr, spec: specPipe, status, signals } = pipes;
+  const { started, leader, ended, closed, taken } = moments();
+  let again = false;
+  /** It is known how the job ended, or that nothing ran. */
+  let over = false;
   const fail = (error: CapError): void => {
+    if (over) return;
+    over = true;
+    again ||= waited && error.code === 'E_SANDBOX_UNAVAILABLE';
+    taken.resolve();
     for (const each of [started, leader, ended]) each.reject(error);
   };
 
-  let imageChanged = false;
   /** Pid 1 of the world. Set before the payload may run. */
   let pid1: number | undefined;
   const since = process.hrtime.bigint();
   const end = (how: SandboxEnd): void => {
+    over = true;
     started.resolve({ pid: pid1 ?? 0, setupUs: 0 });
     ended.resolve(how);
   };
 
   const readStatus = (line: string): void => {
     const said = JSON.parse(line) as StatusLine;
+    if (said.state === 'waiting') return;
     if (said.state === 'building') {
       pid1 = said.pid;
-      return;
+      taken.resolve();
+      return building();
     }
     if (said.state === 'started') return started.resolve({ pid: said.pid, setupUs: said.setupUs });
     if (said.state === 'leader') return leader.resolve(said.status);
     if (said.state === 'ended') return end(endOf(said));
     const failure = failureOf(said, world);
-    imageChanged = failure.stage === 'image';
+    again = failure.stage === 'image';
+    if (failure.stage === 'waiting') refuseWaiting();
     fail(errorOf(failure));
   };
   onLines(status, readStatus, () => {
@@ -166,13 +229,12 @@ function follow(
     signals.destroy();
   });
   // `close` reports a program that is gone. A failed write to it says nothing new.
-  for (const stream of [child.stdin, child.stdout, child.stderr, specPipe, status, signals])
-    stream?.on('error', () => {});
-  child.on('error', (error: NodeJS.ErrnoException) => {
-    fail(unavailable('helper', error.code ?? 'EIO'));
+  for (const stream of [stdin, stdout, stderr, specPipe, status, signals]) stream?.on('error', () => {});
+  void failed.then((code) => {
+    fail(unavailable('helper', code));
     void release().then(closed.resolve);
   });
-  void exited(child, status, signals).then(async () => {
+  void allRead(pipes, exited).then(async () => {
     // Without a line `ended` the sandbox program was killed. Pid 1 dies with it, and with pid 1 every
     // process.
     if (pid1 !== undefined) {
@@ -187,22 +249,33 @@ function follow(
   specPipe.end(spec);
   return {
     started: started.promise,
+    taken: taken.promise,
     leaderEnded: leader.promise,
     ended: ended.promise,
     closed: closed.promise,
-    stdin: child.stdin ?? undefined,
-    stdout: child.stdout as Readable,
-    stderr: child.stderr as Readable,
-    channel,
-    get imageChanged() {
-      return imageChanged;
+    ...{ stdin, stdout, stderr, channel },
+    get again() {
+      return again;
     },
-    signal: (number) => {
-      if (!signals.destroyed) signals.write(Uint8Array.of(number));
-    },
-    abandon: () => void signals.destroy(),
+    ...controlsOf(signals),
   };
 }
+
+/** The promises of a `SandboxProcess`. */
+function moments() {
+  const started = Promise.withResolvers<{ pid: number; setupUs: number }>();
+  const leader = Promise.withResolvers<number>();
+  const ended = Promise.withResolvers<SandboxEnd>();
+  for (const { promise } of [started, leader, ended]) promise.catch(() => {}); // each caller handles it
+  return { started, leader, ended, closed: Promise.withResolvers<void>(), taken: Promise.withResolvers<void>() };
+}
+
+const controlsOf = (signals: Writable): Pick<SandboxProcess, 'signal' | 'abandon'> => ({
+  signal: (number) => {
+    if (!signals.destroyed) signals.write(Uint8Array.of(number));
+  },
+  abandon: () => void signals.destroy(),
+});
 
 /** A part of the system image that is not the same any more is the stage `image`. */
 function failureOf({ stage, errno, mount: at }: StatusLine & { state: 'failed' }, { mounts }: SandboxSpec): Failure {
@@ -229,12 +302,11 @@ function onLines(stream: Readable, read: (line: string) => void, failed: () => v
  * Resolves when the sandbox program has exited and its output is read. The event `close` cannot tell: it does
  * not come for a channel that was disconnected from here.
  */
-async function exited(child: ChildProcess, status: Readable, signals: Writable): Promise<void> {
-  const after = (event: string, of: { once(event: string, then: () => void): unknown }): Promise<void> =>
-    new Promise((done) => of.once(event, done));
-  const exit = after('exit', child).then(() => void signals.destroy());
-  const outputs = [child.stdout, child.stderr, status].map((stream) => after('close', stream as Readable));
-  await Promise.all([exit, ...outputs]);
+async function allRead({ stdout, stderr, status, signals }: Pipes, exited: Promise<void>): Promise<void> {
+  const after = (stream: Readable): Promise<void> => new Promise((done) => stream.once('close', done));
+  await Promise.all([exited, ...[stdout, stderr, status].map(after)]);
+  // Not before: without it the program would drop what nobody has read yet.
+  signals.destroy();
 }
 
 /**

@@ -1,0 +1,192 @@
+/**
+ * A sandbox program that was started ahead serves one job, is out of reach of every other job, ends with its host, and
+ * costs no job when somebody kills or stops it.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { requires } from '../../../test/needs.ts';
+import { USER } from '../test/as.ts';
+import { directory, lives, mark, oneWaits, scratch, shell, until } from '../test/shell.ts';
+import { waitingPids } from './drivers/ahead.ts';
+import { delegated } from './drivers/cgroup.ts';
+
+type Needs = ReturnType<typeof requires>;
+/** Where jobs have cgroups, each starts in its own, so none waits. */
+const where =
+  (needed: Needs) =>
+  (name: string, body: () => unknown): void =>
+    needed(name, (context) => {
+      if ('dir' in delegated()) context.skip('jobs have cgroups here: each is started when it is asked for');
+      return body();
+    });
+const test = where(requires('linux', 'cc', 'userns'));
+const rootTest = where(requires('linux', 'cc', 'userns', 'root'));
+
+const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')[0] ?? '';
+const parentOf = (pid: number): number =>
+  Number(/^PPid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+test('none waits before the first job; then each job takes the one that waits, and the next one gets ready', async () => {
+  const sh = await shell();
+  expect(waitingPids()).toEqual([]);
+  await sh.run('true');
+  const seen = new Set<number>();
+  // More than one group of them.
+  for (let n = 0; n < 10; n += 1) {
+    const [first, outer, pid1] = await oneWaits();
+    expect([nameOf(outer), parentOf(outer), parentOf(pid1)]).toEqual(['hob-waiting', first, outer]);
+    expect(seen).not.toContain(outer);
+    seen.add(outer);
+    const job = await sh.spawn('read line; echo "$line $$"');
+    expect([nameOf(outer), lives(pid1)]).toEqual(['hob-sandbox', true]);
+    await job.write('said\n');
+    expect(await job.wait()).toMatchObject({ status: 0, stdout: 'said 2\n' });
+    await until(() => !lives(outer) && !lives(pid1));
+  }
+});
+
+test('one that waits holds nothing but its own pipes, and is in namespaces of its own', async () => {
+  const sh = await shell({ mounts: { '/ws': await directory() } });
+  await sh.run('true');
+  for (const pid of await oneWaits()) {
+    const open = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
+    const files = open.filter((fd) => !/^(?:socket|pipe|anon_inode):/.test(readlinkSync(fd)));
+    // Only devices that every world has, as mounts that are not attached yet.
+    expect(files.filter((fd) => !statSync(fd).isCharacterDevice())).toEqual([]);
+  }
+  const [, , pid1] = waitingPids();
+  for (const kind of ['user', 'pid_for_children', 'net', 'ipc', 'uts', 'cgroup'])
+    expect(readlinkSync(`/proc/${pid1}/ns/${kind}`)).not.toBe(readlinkSync(`/proc/self/ns/${kind}`));
+});
+
+test('a job finds no trace of one that waits: no process, no signal, no descriptor', async () => {
+  const sh = await shell();
+  await sh.run('true');
+  const before = await oneWaits();
+  // The next one waits while this job runs.
+  const job = await sh.spawn(`read line; : ${mark('948.1')}
+    for p in /proc/[0-9]*; do echo "\${p#/proc/}"; done
+    for pid in $line; do kill -9 $pid 2> /dev/null && echo killed; cat /proc/$pid/stat /proc/$pid/fd/* 2> /dev/null; done
+    ls /proc/1/fd 2> /dev/null; ls -l /proc/self/fd | grep -c socket; trap '' TERM; kill -9 -1; kill -TERM -1`);
+  const next = await oneWaits();
+  expect(next[1]).not.toBe(before[1]);
+  await job.write(`${[...next, ...before].join(' ')}\n`);
+  const { stdout } = await job.wait();
+  const said = stdout.trim().split('\n');
+  expect(said.slice(0, 2)).toEqual(['1', '2']);
+  expect(stdout).not.toContain('killed');
+  expect(said.at(-1)).toBe('0');
+  expect(next.filter(lives)).toEqual(next);
+  expect(await sh.run('echo next')).toMatchObject({ stdout: 'next\n' });
+});
+
+test('one that is killed or stopped while it waits costs no job', async () => {
+  const sh = await shell({ mounts: { '/ws': await directory() } });
+  await sh.run('true');
+  for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
+    for (const which of [0, 1, 2]) {
+      const pids = await oneWaits();
+      kill(pids[which] as number, signal);
+      expect(await sh.run('echo ran > /ws/x; cat /ws/x')).toMatchObject({ status: 0, stdout: 'ran\n', ended: 'exit' });
+      await until(() => !pids.slice(1).some(lives));
+      // The first program goes on with the others, or another has taken its place.
+      expect(await sh.run('echo next')).toMatchObject({ status: 0, stdout: 'next\n' });
+      await oneWaits();
+    }
+});
+
+test('one that is killed at the moment when it gets its job: the job runs in another, or has a status', async () => {
+  const sh = await shell({ mounts: { '/ws': await directory() } });
+  await sh.run('true');
+  const ends = new Set<string>();
+  for (let turn = 0; turn < 80; turn += 1) {
+    const pids = await oneWaits();
+    const run = sh.run('echo ran').then(
+      ({ status, stdout }) => `${status} ${stdout}`,
+      (error: { code: string }) => error.code,
+    );
+    for (let n = 0; n < turn; n += 1) await Promise.resolve();
+    kill(pids[1 + (turn % 2)] as number, 'SIGKILL');
+    ends.add(await run);
+  }
+  for (const end of ends) expect(['0 ran\n', '137 ', '137 ran\n']).toContain(end);
+  expect(ends).toContain('0 ran\n');
+});
+
+const hooks = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
+const index = new URL('./index.ts', import.meta.url).href;
+const ahead = new URL('./drivers/ahead.ts', import.meta.url).href;
+
+/** A host of its own that has run a job, while the next sandbox program waits. Its output is what it says then. */
+function hosting(then: string, mounts = '{}') {
+  const program = `
+    import { openFsCap } from '@hob/caps-fs';
+    import { makeShellCap } from ${JSON.stringify(index)};
+    import { waitingPids } from ${JSON.stringify(ahead)};
+    const dir = await openFsCap('/usr/share');
+    const shell = await makeShellCap({ mounts: ${mounts} });
+    await shell.run('true');
+    while (waitingPids().length < 3) await new Promise((done) => setTimeout(done, 2));
+    console.log(JSON.stringify(waitingPids()));
+    ${then}`;
+  const args = ['--no-warnings', '--import', hooks, '--input-type=module', '-e', program];
+  const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: import.meta.dirname });
+  let said = '';
+  host.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const closed = once(host, 'close');
+  onTestFinished(async () => {
+    host.kill('SIGKILL');
+    await closed;
+  });
+  const pids = async (): Promise<number[]> => {
+    await until(() => said.includes('\n'));
+    return JSON.parse(said.split('\n')[0] as string) as number[];
+  };
+  return { host, closed, pids, rest: () => said.slice(said.indexOf('\n') + 1) };
+}
+
+test('they end with their host, whether it is killed or ends by itself, and do not keep it', async () => {
+  const killed = hosting('setInterval(() => {}, 1000);');
+  const left = await killed.pids();
+  expect(left.filter(lives)).toEqual(left);
+  killed.host.kill('SIGKILL');
+  await until(() => !left.some(lives));
+  // It closes nothing, and ends when it has nothing to do.
+  const over = hosting('');
+  const pids = await over.pids();
+  await over.closed;
+  await until(() => !pids.some(lives));
+});
+
+test('a stopped one ends with a killed host, too', async () => {
+  const { host, pids } = hosting('setInterval(() => {}, 1000);');
+  const left = await pids();
+  for (const pid of left) process.kill(pid, 'SIGSTOP');
+  host.kill('SIGKILL');
+  await until(() => !left.some(lives));
+});
+
+rootTest('a host that has given up its rights uses none that has them', async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'secret'), 'HOB-CANARY', { mode: 0o600 });
+  const { closed, rest } = hosting(
+    `process.setgroups([]); process.setegid(${USER}); process.seteuid(${USER});
+     console.log(await shell.run('cat /ws/secret').then(({ stdout }) => stdout, (error) => error.code));
+     process.exit();`,
+    `{ '/ws': await openFsCap(${JSON.stringify(folder)}) }`,
+  );
+  await closed;
+  expect(rest()).not.toContain('HOB-CANARY');
+  expect(rest()).not.toBe('');
+});
