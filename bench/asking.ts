@@ -54,7 +54,7 @@ const flooded = (name: string, kind: 'same' | 'other'): Case => ({
   unit: 'ms',
   ours: (n) => p99(n, kind),
   peer: (n) => p99(n, undefined),
-  goal: { text: '<= 2 x without it', met: ({ ratio }) => ratio <= 2 },
+  goal: { text: '<= 1.5 x without it', met: ({ ratio }) => ratio <= 1.5 },
 });
 
 export const suite: Suite = {

@@ -147,7 +147,7 @@ requires('zig')('the C part of directories names no C library and no symbol that
 
 /** Symbols of POSIX, or as old as Linux: in every glibc and musl that Node runs on, with the same meaning of all arguments. */
 const IN_BOTH: ReadonlySet<string> = new Set(
-  '__errno_location calloc close fchmod free fstatfs fsync malloc memcpy memmove memset pread realloc snprintf strcmp strlen syscall unlinkat write'.split(
+  '__errno_location calloc close fchmod free fstatfs fsync malloc memchr memcpy memmem memmove memset pread realloc snprintf strcmp strlen syscall unlinkat write'.split(
     ' ',
   ),
 );

@@ -357,6 +357,11 @@ test('an installed verb that only talks to a host loads its bundle alone, and sa
     const other = await modules.run(...named);
     expect([code, steady(out), own.join('\n')], words.join(' ')).toEqual([other.code, steady(other.out), other.err]);
   }
+  // The process of such a verb holds caps.
+  const frozen = join(folder, 'frozen.mjs');
+  fs.writeFileSync(frozen, "process.on('exit', () => console.error('frozen:', Object.isFrozen(Array.prototype)));\n");
+  const looked = commandsOf(home, { ...env, NODE_OPTIONS: `--import=${frozen}` });
+  expect((await looked.run('status')).err).toBe('frozen: true\n');
   // These need more than a bundle has.
   expect((await run('status', '--store', join(home, 'none.yaml'))).err).toMatch(
     /^hob: there is no such file of a store/,

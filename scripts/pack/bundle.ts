@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { ROOT } from './packages.ts';
 
@@ -14,6 +14,9 @@ export const BUNDLES = ['data', 'client'] as const;
 
 /** Reaches a database, whose package is not in a bundle. Such a command line is for the modules outside of it. */
 const ELSEWHERE = /\/drivers\/store-file\.ts$/;
+
+/** A module of ours: also where its package is linked from another checkout. Lockdown does something when it is loaded. */
+const OURS = /\/packages\/[\w-]+\/src\/(?!.*(?:node_modules|lockdown))/;
 
 /** A part of Node that a module imports by name makes a name for each export, and so loads all that these need. */
 const builtins: Plugin = {
@@ -34,8 +37,7 @@ const ours: Plugin = {
       if (pluginData === 'asked' || kind === 'entry-point') return undefined;
       const found = await resolve(path, { kind, resolveDir, importer, pluginData: 'asked' });
       if (ELSEWHERE.test(found.path)) return { path: found.path, namespace: 'elsewhere' };
-      const isOurs = !relative(join(ROOT, 'packages'), found.path).startsWith('..') && !/node_modules|lockdown/.test(found.path); // biome-ignore format: one line
-      return isOurs ? { path: found.path, sideEffects: false } : undefined;
+      return OURS.test(found.path) ? { path: found.path, sideEffects: false } : undefined;
     });
     onLoad({ filter: /^/, namespace: 'elsewhere' }, () => ({
       contents: `throw new Error('this bundle has no database');`,
