@@ -235,7 +235,7 @@ export const slowFiles: readonly string[] = [
  * nested too deeply spoils Node's stripping of types for its process: `prepare` has one.
  */
 export const ownProcess: readonly string[] = [
-  'packages/guest/src/forged.test.ts',
+  'packages/guest/src/{compiled,forged}.test.ts',
   'packages/guest/src/source/prepare.test.ts',
   'packages/vat/src/captp/fence.test.ts',
 ];

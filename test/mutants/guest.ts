@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'guest-code-sent',
+    breaks: 'what an endless loop prints is lost, if its process was sending its compiled code',
+    file: 'packages/guest/src/drivers/child.ts',
+    find: 'return codeIsSent.then(() => run(order, host));',
+    replace: 'return run(order, host);',
+    tests: ['packages/guest/src/compiled.test.ts'],
+  },
+  {
     name: 'guest-module-other-face',
     breaks: 'a module of actors may name any face of the vat, also those that reveal or decide more than an actor may',
     file: 'packages/guest/src/source/module.ts',

@@ -74,10 +74,16 @@ function read<T>(act: () => T): T | { readonly failed: string; readonly code: st
   }
 }
 
+/** Output of an endless loop gets out only if nothing else waits to be written. */
+let codeIsSent: Promise<void> = Promise.resolve();
+
+const sendCode = (): Promise<void> =>
+  new Promise((sent) => process.send?.({ codeCache: codeCache().toString('base64') }, () => sent()));
+
 const bootstrap = driver<Runner>({
   run: ([order]) => {
     isGiven = true;
-    return run(order, host);
+    return codeIsSent.then(() => run(order, host));
   },
 });
 const { closed } = captp(fromChild(beside(process, hear)), { bootstrap });
@@ -93,7 +99,7 @@ async function hear(asked: Beside): Promise<void> {
   const silent: Listener = { say: () => {}, onUncaught: () => {} };
   const warm = (): Promise<void> => warmUp((order) => run(order, silent)).catch(() => {});
   await warm();
-  if (asked.codeCache === true) process.send?.({ codeCache: codeCache().toString('base64') });
+  if (asked.codeCache === true && !isGiven) codeIsSent = sendCode();
   setTimeout(() => {
     if (isGiven) return;
     collect();
