@@ -28,8 +28,8 @@ interface Speaking {
   ended(why: CapError): void;
 }
 
-/** A refused call costs a host about a tenth of this time of the processor. */
-const refusalMs = 1;
+/** A refused call costs a host about a hundredth of this time of the processor. */
+const refusalMs = 8;
 
 const keepsTooMuch = 'this connection keeps more than it may: connect again';
 const stillRunning = 'calls of earlier connections still run and hold what this session may keep: wait for their end';

@@ -33,7 +33,7 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
 }
 
 /** A peer that is refused much at once is not read for this long. It is still seen to be there. */
-const mostOwedMs = 250;
+const mostOwedMs = 2000;
 
 class NodeSocket implements Duplex {
   readonly #socket: WebSocket;
