@@ -19,9 +19,9 @@ const { HOSTILE } = (await import(new URL('../packages/manifest/test/hostile.ts'
 const folder = mkdtempSync(join(tmpdir(), 'hob-bench-manifest-'));
 const file = join(folder, 'hob.yaml');
 const main = join(folder, 'dist', 'main.js');
-for (const name of ['dist/line', 'node_modules']) mkdirSync(join(folder, name), { recursive: true });
+for (const name of ['dist', 'node_modules']) mkdirSync(join(folder, name), { recursive: true });
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-for (const name of ['main', 'line/bundled-verbs']) {
+for (const name of ['main', 'client-verbs', 'data-verbs']) {
   const text = readFileSync(new URL(`../packages/cli/src/${name}.ts`, import.meta.url), 'utf8');
   writeFileSync(join(folder, 'dist', `${name}.js`), stripTypeScriptTypes(text).replaceAll(".ts'", ".js'"));
 }

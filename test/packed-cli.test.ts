@@ -132,7 +132,7 @@ registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSyn
 
 /** The modules in a trace that are not of this bundle. Errors: nothing of it was loaded. */
 function outside(bundle: 'data' | 'client', trace: string): readonly string[] {
-  const own = new RegExp(`/@hob/cli/dist/(?:main|line/bundled-verbs|${bundle}|${bundle}/[\\w-]+)\\.js$`);
+  const own = new RegExp(`/@hob/cli/dist/(?:main|client-verbs|data-verbs|${bundle}|${bundle}/[\\w-]+)\\.js$`);
   const loaded = trace.split('\n').filter((line) => line.startsWith('file:'));
   expect(loaded.filter((url) => own.test(url)).length).toBeGreaterThan(3);
   return loaded.filter((url) => !own.test(url) && !url.endsWith('/trace.mjs'));

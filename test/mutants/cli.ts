@@ -52,8 +52,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-loads-version',
     breaks: 'hob --version loads every verb',
-    file: 'packages/cli/src/line/bundled-verbs.ts',
+    file: 'packages/cli/src/data-verbs.ts',
     find: "if (word === '--version' && rest.length === 0) return 'version';",
+    replace: '',
+    tests: lineTests,
+  },
+  {
+    name: 'cli-bundle-store',
+    breaks: 'hob status --store is run from a bundle, which has no database',
+    file: 'packages/cli/src/client-verbs.ts',
+    find: '  if (args.some((each) => /^--store(?:=|$)/.test(each))) return undefined;\n',
     replace: '',
     tests: lineTests,
   },

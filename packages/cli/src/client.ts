@@ -2,8 +2,7 @@
  * The entry for `client-verbs.ts`. In a tarball it is a bundle with everything that these verbs need
  * (`scripts/pack/bundle.ts`). So no module outside of the bundle imports it, but for `main.ts`.
  */
-import { CLIENT } from './client-verbs.ts';
-import { clientVerb } from './line/bundled-verbs.ts';
+import { CLIENT, clientVerb } from './client-verbs.ts';
 import type { Verb } from './line/verb.ts';
 
 export { runLine } from './drivers/line.ts';

@@ -3,8 +3,7 @@
  * reading 230 modules took most of their time (`scripts/pack/bundle.ts`). So no module outside of the bundle imports it,
  * but for `main.ts`.
  */
-import { DATA } from './data-verbs.ts';
-import { dataVerb } from './line/bundled-verbs.ts';
+import { DATA, dataVerb } from './data-verbs.ts';
 import type { Verb } from './line/verb.ts';
 
 export { runLine } from './drivers/line.ts';

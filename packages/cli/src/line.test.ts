@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { inherited } from '../../../test/mutants/environment.ts';
+import { clientVerb } from './client-verbs.ts';
+import { dataVerb } from './data-verbs.ts';
 import { helpAfter } from './line/help.ts';
 import { termsOf } from './line/limits.ts';
 import { GRANT_JSON, REQUEST_JSON, SESSION_JSON, STORE_JSON } from './line/shapes.ts';
@@ -106,6 +108,23 @@ function loadedBy(...args: readonly string[]): readonly string[] {
   const { stderr } = spawnSync(process.execPath, [...hooks, main, ...args], { env, maxBuffer: 16 << 20 });
   return [...String(stderr).matchAll(/^loaded (.*)$/gm)].map((found) => found[1] ?? '');
 }
+
+test('a bundle gets the command lines of its verbs alone: none with a database, none of another verb, no help of a group', () => {
+  const client = (line: string) => clientVerb(line.split(' '));
+  for (const line of ['status', 'inbox --json', 'grant R1 --uses 3', 'list --help'])
+    expect(client(line)).toBe(line.split(' ')[0]);
+  for (const line of ['ledger', 'ledger --grant G3', 'ledger show --json']) expect(client(line)).toBe('ledger show');
+  const others = ['status --store a.yaml', 'metrics --store=a.yaml', 'serve', 'grants', 'constructor', '__proto__'];
+  for (const line of [...others, 'ledger verify', 'ledger --help', 'ledger -h', '--help', 'granter list'])
+    expect([line, client(line), dataVerb(line.split(' '))]).toEqual([line, undefined, undefined]);
+  expect(['check', 'explain', 'version', '--version'].map((word) => dataVerb([word]))).toEqual([
+    'check',
+    'explain',
+    'version',
+    'version',
+  ]);
+  expect([clientVerb([]), dataVerb([]), dataVerb(['--version', 'x'])]).toEqual([undefined, undefined, undefined]);
+});
 
 test('a verb of a granter loads no parser of manifests, no sandbox and no terms of grants; --version loads one verb', () => {
   const others =

@@ -7,7 +7,8 @@
  */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { clientVerb, dataVerb } from './line/bundled-verbs.ts';
+import { clientVerb } from './client-verbs.ts';
+import { dataVerb } from './data-verbs.ts';
 
 enableCompileCache(fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)));
 // A reader that has gone, such as `head`, is no mistake, and nothing can be said to it.
