@@ -786,4 +786,12 @@ const shortText = Number.POSITIVE_INFINITY;`,
     replace: 'return false;',
     tests: ['packages/caps-fs/src/search/drivers/main-thread.test.ts'],
   },
+  {
+    name: 'fs-required-bracket',
+    breaks: 'a search leaves out lines that match, if a class of its pattern begins with a closing bracket',
+    file: 'packages/caps-fs/src/search/required.ts',
+    find: '|\\[\\^?\\]',
+    replace: '',
+    tests: ['packages/caps-fs/src/search/required.test.ts'],
+  },
 ];

@@ -15,6 +15,8 @@ test('what every match has in it is told for plain parts of a pattern, and nothi
     ['(?:abcdef)*xyz', 'xyz'],
     ['[abc]+tail', 'tail'],
     ['[^]abc]tail', 'tail'],
+    ['[]abc[x\\]tail]more', undefined],
+    ['[^]abc[x\\]tail]more', undefined],
     ['tail\u{1f600}*more', 'tail'],
     ['abc|def', undefined],
     ['(?i)needle', undefined],
@@ -51,6 +53,9 @@ test('no text that a pattern matches lacks it, whatever the pattern', () => {
     ')',
     '[ab]',
     '[^a]',
+    '[]',
+    '[^]',
+    '[a\\]b]',
     '{2}',
   ];
   const more = [

@@ -35,7 +35,10 @@ export function requiredText(pattern: string, atLeast: number = least): string |
 
 /** A class, a repetition, the begin of a group, an escape, or one character. */
 const tokens = /\[\^?\]?(?:\\.|[^\]\\[])*\]|\{\d+(?:,\d*)?\}|\(\?:|\(\??|\\.|./gsu;
-/** Flags and names of groups, classes of classes, odd brackets, and escapes that take more than one letter. */
-const unknown = /^(?:\(\?|[[\]{}]|\\(?![dwsbazntrfv])[a-z0-9]|\\)$/i;
+/**
+ * Flags and names of groups, classes of classes, odd brackets, and escapes that take more than one letter. `[]` and `[^]`
+ * are never whole classes: a bracket that comes first is one of the characters.
+ */
+const unknown = /^(?:\(\?|\[\^?\]|[[\]{}]|\\(?![dwsbazntrfv])[a-z0-9]|\\)$/i;
 /** What ends a row of characters that stand for themselves. */
 const special = /^(?:[.^$*+?()|]|\(\?:|\[.+\]|\{.+\}|\\[a-z0-9])$/is;
