@@ -342,4 +342,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '= options ?? ({} as RunOptions);',
     tests: ['packages/caps-shell/src/options.test.ts'],
   },
+  {
+    name: 'shell-no-descriptors',
+    breaks: 'a session that starts more jobs than its host has descriptors for gets an error of the host’s code',
+    file: 'packages/caps-shell/src/drivers/sandbox.ts',
+    find: '  if (child.stdio === undefined) {',
+    replace: '  if (Array.isArray(child)) {',
+    tests: ['packages/caps-shell/src/unavailable.test.ts'],
+  },
+  {
+    name: 'shell-spawn-error',
+    breaks: 'a session that starts more jobs than its host has descriptors for ends the host',
+    file: 'packages/caps-shell/src/drivers/sandbox.ts',
+    find: "child.on('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'EIO')),",
+    replace: "child.on('exit', () => done('EIO')),",
+    tests: ['packages/caps-shell/src/unavailable.test.ts'],
+  },
 ];

@@ -938,4 +938,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'owner === undefined',
     tests: ['packages/cli/src/daemon/served/suggested.test.ts'],
   },
+  {
+    name: 'cli-run-no-descriptors',
+    breaks: 'a run for which the host has no descriptors left gets an error of the host’s code',
+    file: 'packages/cli/src/daemon/drivers/run-task.ts',
+    find: '    if (child.stdio === undefined) return;\n',
+    replace: '',
+    tests: ['packages/cli/src/daemon/drivers/run-task.test.ts'],
+  },
 ];

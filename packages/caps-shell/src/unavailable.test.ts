@@ -7,6 +7,7 @@ import { requires } from '../../../test/needs.ts';
 import { scratch } from '../test/shell.ts';
 
 const test = requires('linux', 'cc', 'userns', 'unshare');
+const withJobs = requires('linux', 'cc', 'userns');
 
 test('without user namespaces every call is E_SANDBOX_UNAVAILABLE with the remedy, and nothing runs', async () => {
   const folder = scratch();
@@ -33,4 +34,18 @@ test('without user namespaces every call is E_SANDBOX_UNAVAILABLE with the remed
   expect(said).toHaveLength(3);
   for (const one of said) expect(one).toMatch(/^E_SANDBOX_UNAVAILABLE .*userns.*sysctl/);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+withJobs('a session that starts more jobs than its host has descriptors for does not end the host', async () => {
+  const node = [
+    process.execPath,
+    '--import',
+    new URL('../../../scripts/resolve.mjs', import.meta.url).href,
+    new URL('../test/few-descriptors-child.ts', import.meta.url).pathname,
+  ];
+  const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -n 64; exec "$@"', 'sh', ...node]);
+  const said = JSON.parse(stdout) as string[];
+  expect(said).toContain('E_SANDBOX_UNAVAILABLE');
+  for (const one of said) expect(['ran', 'E_SANDBOX_UNAVAILABLE', 'EMFILE']).toContain(one);
+  expect(said.at(-1)).toBe('ran');
 });

@@ -140,6 +140,15 @@ function startNow(world: SandboxSpec, built: string, building = (): void => {}):
     fs.closeSync(program);
     cgroup?.close();
   }
+  // Before anything can throw: an error that nobody listens to ends this process.
+  const failed = new Promise<string>((done) =>
+    child.on('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'EIO')),
+  );
+  // No descriptors were left for its pipes. The error comes later.
+  if (child.stdio === undefined) {
+    void cgroup?.remove();
+    throw unavailable('helper', 'EMFILE');
+  }
   const channel = channelAt === undefined ? undefined : pipeChannel(child.stdio[channelAt] as unknown as Duplex);
   const closeListeners = listen.length === 0 ? undefined : serveListeners(child, listen);
   const release = async (): Promise<void> => {
@@ -150,9 +159,6 @@ function startNow(world: SandboxSpec, built: string, building = (): void => {}):
   const { stdout, stderr } = child as { stdout: Readable; stderr: Readable };
   const pipes = { stdin: child.stdin ?? undefined, stdout, stderr, spec: specPipe, status, signals };
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
-  const failed = new Promise<string>((done) =>
-    child.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'EIO')),
-  );
   return follow(pipes, spec, world, { channel, exited, failed, release, waited: false, building });
 }
 

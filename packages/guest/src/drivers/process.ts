@@ -94,8 +94,9 @@ export async function bare(limits: ProcessLimits): Promise<GuestProcess> {
       done(signal === 'SIGXCPU' ? 'cpu-limit' : killed && signal === 'SIGKILL' ? 'killed' : 'ended'),
     );
   });
-  const channel = pipeChannel(child.stdio[3] as unknown as Stream);
+  // Without descriptors left it has no pipes either.
   if (child.pid === undefined) throw new CapError('unavailable', 'no process could be started for the program');
+  const channel = pipeChannel(child.stdio[3] as unknown as Stream);
   channel.sendBytes(childCode());
   return {
     channel,

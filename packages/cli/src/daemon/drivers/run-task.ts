@@ -66,6 +66,12 @@ function runToEnd({ program, args, cwd, env, task, withinMs, end: ended, mostOut
     };
     process.on('exit', killAtExit);
     end.addEventListener('abort', cut, { once: true });
+    child.once('error', ({ code }: NodeJS.ErrnoException) => {
+      over();
+      reject(new Mistake(`its program cannot be run (${code})`));
+    });
+    // Without descriptors left it has no pipes, and the error comes later.
+    if (child.stdio === undefined) return;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-MOST_SAID);
     });
@@ -75,10 +81,6 @@ function runToEnd({ program, args, cwd, env, task, withinMs, end: ended, mostOut
     });
     // A program that does not read its task is not waited for.
     child.stdin.on('error', () => {}).end(task);
-    child.once('error', ({ code }: NodeJS.ErrnoException) => {
-      over();
-      reject(new Mistake(`its program cannot be run (${code})`));
-    });
     child.once('exit', (code, signal) => {
       over();
       kill('SIGKILL');

@@ -224,11 +224,13 @@ async function openServerDoor(path: string, [program = '', ...args]: readonly st
     const shut = (): void => {
       open.delete(shut);
       socket.destroy();
-      child.stdin.destroy();
+      child.stdin?.destroy();
       child.kill('SIGTERM');
     };
     open.add(shut);
     child.on('error', shut).on('exit', shut);
+    // Without descriptors left it has no pipes, and the error comes later.
+    if (child.stdio === undefined) return;
     child.stdin.on('error', shut);
     socket.on('error', shut).on('close', shut);
     socket.pipe(child.stdin);
