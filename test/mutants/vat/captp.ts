@@ -35,6 +35,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/transport/websocket.test.ts'],
   },
   {
+    name: 'slowed-gone',
+    breaks: 'a peer that is slowed is cut, because its answers to pings are not read',
+    file: 'packages/vat/src/captp/transport/websocket.ts',
+    find: ' || this.#slowed !== undefined) return;\n    if (this.#silent',
+    replace: ') return;\n    if (this.#silent',
+    tests: ['packages/vat/src/captp/transport/websocket.test.ts'],
+  },
+  {
     name: 'fence-browser',
     breaks: 'an error in a listener of a browser’s WebSocket ends the page, or the process',
     file: 'packages/vat/src/captp/transport/browser-socket.ts',

@@ -71,6 +71,45 @@ test('each refusal over a limit slows the peer, and no other error does', async 
   expect(slowed).toBe(8 * refused);
 });
 
+test('a peer that asks over and over for more than a frame holds is slowed, too', async () => {
+  const [a, b] = memoryPair();
+  let slowed = 0;
+  const shelf = driver<{ all(): string }>({ all: async () => 'x'.repeat(2 << 20) });
+  const slow = (ms: number): void => {
+    slowed += ms;
+  };
+  open.push(captp<object>(Object.assign(a, { slow }), { bootstrap: shelf }));
+  const peer = new HobPeer(b);
+  peer.say(['deliver', 0, 'all', [], 1], ['deliver', 0, 'all', [], 2]);
+  for (const id of [1, 2]) expect(await peer.answer(id)).toMatch(/^limit: /);
+  expect(slowed).toBe(16);
+});
+
+test('an object that refuses its callers over a limit does not slow them', async () => {
+  let held: unknown;
+  const shelf = driver<{ put(x: unknown): void; get(): unknown }>({
+    put: async ([x]) => {
+      held = x;
+    },
+    get: async () => held,
+  });
+  const attacker = raw({ bootstrap: shelf }).peer;
+  attacker.say(['deliver', 0, 'put', [{ '@': 'object', n: 5 }], 1]);
+  await attacker.answer(1);
+  const [a, b] = memoryPair();
+  let slowed = 0;
+  const slow = (ms: number): void => {
+    slowed += ms;
+  };
+  open.push(captp<object>(Object.assign(a, { slow }), { bootstrap: shelf }));
+  const victim = new HobPeer(b);
+  victim.say(['deliver', 0, 'get', [], 1], ['deliver', [1], 'use', [], 2]);
+  const asked = await attacker.until(([name, , method]) => name === 'deliver' && method === 'use');
+  attacker.say(['fail', asked?.[4], 'limit', 'too much']);
+  expect(await victim.answer(2)).toBe('limit: too much');
+  expect(slowed).toBe(0);
+});
+
 test('a session cannot name the exports of another', async () => {
   const first = raw();
   first.peer.say(['deliver', 0, 'echo', [{ '@': 'object', n: 5 }], 1]);

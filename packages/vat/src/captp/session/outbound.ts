@@ -5,7 +5,7 @@
  * loop is idle. If a peer makes us keep more than the limit, or does not read, the connection closes. After
  * the end nothing is sent and no memory is counted.
  */
-import type { CapError } from '../../core/errors.ts';
+import { CapError } from '../../core/errors.ts';
 import type { Account } from '../../core/meter.ts';
 import { closeCodes } from './duplex.ts';
 import { disconnected, type Fence } from './fence.ts';
@@ -30,6 +30,9 @@ interface Speaking {
 
 /** A refused call costs a host about a hundredth of this time of the processor. */
 const refusalMs = 8;
+
+/** Errors that came from a peer. An object of one session could otherwise slow the sessions that call it. */
+const sentByPeers = new WeakSet<CapError>();
 
 const keepsTooMuch = 'this connection keeps more than it may: connect again';
 const stillRunning = 'calls of earlier connections still run and hold what this session may keep: wait for their end';
@@ -115,9 +118,17 @@ export class Outbound {
     if (!this.closesIfFlooded()) this.closesIfOverspent();
   };
 
-  /** A call of the peer was refused over a limit. A peer that goes on asking must not take the time of others. */
-  overLimit(): void {
-    this.#link.slow(refusalMs);
+  /** The peer has sent this error. */
+  heard(error: CapError): void {
+    sentByPeers.add(error);
+  }
+
+  /**
+   * A call of the peer is refused with this error. A peer that goes on asking for more than it may must not take the time
+   * of others.
+   */
+  refusing(error: unknown): void {
+    if (error instanceof CapError && error.code === 'limit' && !sentByPeers.has(error)) this.#link.slow(refusalMs);
   }
 
   // ---- memory limits --------------------------------------------------------------------------------------

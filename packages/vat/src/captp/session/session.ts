@@ -198,6 +198,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
   }
 
   refuse(question: number, error: CapError): void {
+    this.#outbound.heard(error);
     this.#questions.refuse(question, error);
   }
 
@@ -206,6 +207,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
   }
 
   break(promise: number, error: CapError): void {
+    this.#outbound.heard(error);
     this.#questions.break(promise, error);
   }
 
@@ -263,6 +265,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
       this.#exports.rollbackExports();
       if (!(error instanceof CapError)) throw error;
       why = error;
+      this.#outbound.refusing(why);
       dialectSession.refuse(question, why);
     }
     const { lastSize } = dialectSession;
@@ -276,7 +279,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     const { ofStream } = answer;
     answer.ofStream = undefined;
     if (ofStream !== undefined) this.#streams.refused(ofStream);
-    if (error instanceof CapError && error.code === 'limit') this.#outbound.overLimit();
+    this.#outbound.refusing(error);
     if (!this.#answers.ended(answer)) return;
     const { dialectSession } = this.#outbound;
     dialectSession.refuse(answer.question, error);

@@ -150,6 +150,22 @@ test('a peer that is slowed is read later, in order, and soon; a host that was d
   expect(await over).toEqual({ code: 1000, reason: 'done' });
 });
 
+test('a peer that is slowed does not count as gone, however short the interval of pings is', async () => {
+  const socket = accepted();
+  const dialled = new WebSocket(url);
+  const [peer] = await Promise.all([socket, new Promise((open) => dialled.once('open', open))]);
+  const [here, there] = [fromWebSocket(peer, { pingMs: 20 }), fromWebSocket(dialled)];
+  const seen: unknown[] = [];
+  here.onFrame((each) => seen.push(each));
+  here.onClose((why) => seen.push(why));
+  here.slow?.(500);
+  there.send('here');
+  await expect.poll(() => seen, { timeout: 20_000 }).toEqual(['here']);
+  const over = closed(here);
+  there.close(1000, 'done');
+  await over;
+});
+
 test('a frame over the limit closes with 1009 before it is in memory', async () => {
   const [duplex, socket] = await both();
   const over = closed(duplex);

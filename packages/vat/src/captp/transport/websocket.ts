@@ -32,7 +32,7 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
   throw new CapError('invalid', 'this is not a WebSocket: pass one of the ws package, or of a browser');
 }
 
-/** A peer that is refused much at once is not read for this long. It is still seen to be there. */
+/** A peer that is refused much at once is not read for this long. Meanwhile it does not count as gone. */
 const mostOwedMs = 2000;
 
 class NodeSocket implements Duplex {
@@ -90,7 +90,8 @@ class NodeSocket implements Duplex {
 
   /** If the machine of a peer is gone, no read fails for hours. So pings are sent. */
   #ping(): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    // What a slowed peer answers is not read yet.
+    if (this.#socket.readyState !== WebSocket.OPEN || this.#slowed !== undefined) return;
     if (this.#silent >= unanswered) {
       this.#said ??= { code: closeCodes.halfOpen, reason: 'the peer does not answer: it, or the way to it, is gone' };
       return this.#socket.terminate();
