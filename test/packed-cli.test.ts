@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
 import { CLIENT } from '../packages/cli/src/client-verbs.ts';
 import { readLayers, surroundings } from '../packages/cli/src/drivers/layers.ts';
+import { modulesOf } from '../packages/guest/test/modules.ts';
 import { check, lineOf } from '../packages/manifest/src/index.ts';
 import { HOSTILE } from '../packages/manifest/test/hostile.ts';
 import { hobProgram } from './hob-program.ts';
@@ -498,3 +499,29 @@ test('an installed hob refuses a root that holds its own code', async (context) 
   expect(await new Promise((done) => child.once('close', done))).toBe(1);
   expect(said).toMatch(/^hob: roots\.all: this folder is, contains or lies inside the state, the code/);
 });
+
+/** Writes the code that a guest's process would get into a file. */
+const GUEST = `
+import '@hob/vat/lockdown';
+import { writeFileSync } from 'node:fs';
+import { openGuests } from '@hob/guest';
+const on = () => {};
+const sendBytes = (code) => {
+  writeFileSync(process.argv[2], code);
+  process.exit();
+};
+const channel = { connected: true, send: () => true, sendBytes, on, once: on, disconnect: on };
+await openGuests({ spawnConfined: async () => ({ channel, kill: on, ended: new Promise(on) }) });
+`;
+
+test('in an installed guest every module but ses and the lockdown finds hardened intrinsics', async (context) => {
+  const { folder } = installedOr(context);
+  const [program, code] = [join(folder, 'guest.mjs'), join(folder, 'guest.code')];
+  fs.writeFileSync(program, GUEST);
+  await promisify(execFile)(process.execPath, [program, code], { env: plainEnv });
+  const modules = await modulesOf(fs.readFileSync(code));
+  expect(modules.at(-1)).toEqual({ name: 'child.js', isHardened: true });
+  // The second one is the lockdown, which packing gives another name.
+  expect(modules.flatMap(({ isHardened }, n) => (isHardened ? [] : [n]))).toEqual([0, 1]);
+  expect(modules[0]?.name).toBe('ses.cjs');
+}, 400_000);

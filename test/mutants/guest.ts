@@ -216,4 +216,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/guest/src/drivers/collect.test.ts'],
   },
+  {
+    name: 'guest-join-order',
+    breaks: 'modules of a packed guest run before its intrinsics are hardened',
+    file: 'packages/guest/src/code/join.ts',
+    find: 'for (const entry of entries) add(entry, false);',
+    replace: 'for (const entry of entries.toReversed()) add(entry, false);',
+    tests: ['packages/guest/src/code/join.test.ts'],
+  },
+  {
+    name: 'guest-lockdown',
+    breaks: 'modules of a guest run before its intrinsics are hardened',
+    file: 'packages/guest/src/drivers/child-lockdown.ts',
+    find: '\nlockdown({',
+    replace: '\nsetTimeout(lockdown, 0, {',
+    tests: ['packages/guest/src/lockdown.test.ts'],
+  },
 ];

@@ -3,10 +3,10 @@ import vm from 'node:vm';
 import { expect, test } from 'vitest';
 import { joined } from './join.ts';
 
-/** Runs the module `entry` of these files; `say` is a parameter of the script. */
-function run(files: Readonly<Record<string, string>>): unknown[] {
+/** Runs the modules `entries` of these files; `say` is a parameter of the script. */
+function run(files: Readonly<Record<string, string>>, entries: readonly string[] = ['entry']): unknown[] {
   const said: unknown[] = [];
-  const script = joined(['entry'], {
+  const script = joined(entries, {
     textOf: (file) => files[file] ?? '',
     resolve: (specifier) => specifier.replace('./', ''),
     parameters: ['require', 'say'],
@@ -44,6 +44,16 @@ const inner = 4;\nexport { inner as four };\nexport * from './more';\nexport { s
     acorn: `/*\nimport this from 'nowhere'\n*/\nconst parse = () => 'é→';\nexport { parse };`,
   });
   expect(said).toEqual(['first', 'b,d', '1,2,3,4', 1, [2, 2], 'é→']);
+});
+
+test('the first entry runs before everything that the second one imports', () => {
+  const files = {
+    lock: `import './ses';\nsay('lock');`,
+    ses: `say('ses');`,
+    entry: `import './other';\nimport './lock';\nsay('entry');`,
+    other: `say('other');`,
+  };
+  expect(run(files, ['lock', 'entry'])).toEqual(['ses', 'lock', 'other', 'entry']);
 });
 
 test('packed modules list their exports, and those that change are seen to change', () => {

@@ -1,0 +1,34 @@
+/** The modules of the script that a guest's process runs, in their order, and what each finds when it begins. */
+import { execFile } from 'node:child_process';
+
+interface Begun {
+  readonly name: string;
+  readonly isHardened: boolean;
+}
+
+/** Runs the script of `code` (`childCode`) in a process of its own, up to the point where it looks for its channel. */
+export function modulesOf(code: Uint8Array): Promise<readonly Begun[]> {
+  const bytes = Buffer.from(code);
+  const script = bytes
+    .latin1Slice(8, 8 + bytes.readUInt32LE(0))
+    .replaceAll(/^const m\d+ = \(\(\) => \{ \/\/ (\S+)$/gm, "$&\nrequire('test:begun')('$1');");
+  const run = `
+    const begun = [];
+    const begin = (name) => begun.push({ name, isHardened: Object.isFrozen(Object.prototype) && Object.isFrozen(Array.prototype.map) });
+    const find = (name) => (name === 'test:begun' ? begin : require(name));
+    let text = '';
+    process.stdin.setEncoding('latin1').on('data', (part) => (text += part)).on('end', () => {
+      try {
+        require('node:vm').runInThisContext(text)(find, () => {}, false);
+      } catch (error) {
+        if (!/IPC channel/.test(error.message)) throw error;
+      }
+      process.stdout.write(JSON.stringify(begun), () => process.exit());
+    });`;
+  return new Promise((resolve, reject) => {
+    const child = execFile(process.execPath, ['--no-warnings', '-e', run], (error, stdout) =>
+      error === null ? resolve(JSON.parse(stdout) as Begun[]) : reject(error),
+    );
+    child.stdin?.end(script, 'latin1');
+  });
+}
