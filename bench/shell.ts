@@ -135,7 +135,7 @@ function isOurs(pid: string): boolean {
   return false;
 }
 
-/** The PSS of our processes with that name, in MB. */
+/** The PSS of the processes below this one with that name, in MB. */
 function memoryOf(named: string): number {
   let kb = 0;
   for (const pid of fs.readdirSync('/proc')) {
@@ -150,7 +150,7 @@ function memoryOf(named: string): number {
   return kb / 1024;
 }
 
-/** A program that sleeps, and the next sandbox program waits. */
+/** Measures while a program sleeps and the next sandbox program waits. */
 async function held(of: () => number): Promise<number> {
   const job = await shell.spawn('echo up; exec sleep 60');
   await job.stdout.next();
@@ -161,7 +161,7 @@ async function held(of: () => number): Promise<number> {
   return mb;
 }
 
-/** 32 jobs at once, and another one as soon as one ends, until there were `n`. Returns ms for each. A failure throws. */
+/** Runs `n` jobs, 32 at a time. Returns ms for each. Rejects if a job fails. */
 async function crowd(n: number, one: (lane: number) => Promise<unknown>): Promise<number> {
   const began = performance.now();
   let left = n;
@@ -175,7 +175,7 @@ async function crowd(n: number, one: (lane: number) => Promise<unknown>): Promis
   return (performance.now() - began) / n;
 }
 
-/** Of each job of the last crowd: ms from the call to its result. */
+/** The time of each job of the last crowd, in ms from the call to its result. */
 let took: number[] = [];
 /** Each shell runs 8 at once. */
 const shells = await Promise.all(Array.from({ length: 4 }, () => makeShellCap({ mounts: { '/ws': dir } })));
@@ -194,7 +194,7 @@ async function ofEach(n: number, percent: number): Promise<number> {
   return percentile(took, percent);
 }
 
-/** The memory of the sandboxes of 32 sleeping jobs, and of what waits, in MB for each. */
+/** The memory of all sandbox programs while 32 jobs sleep, in MB for each job. */
 async function heldBy32(): Promise<number> {
   const all = await Promise.all(
     Array.from({ length: 32 }, async (_, at) => {
@@ -251,7 +251,7 @@ const rest: readonly Case[] = [
     goal: atMost(0.5, 'MB'),
   },
   {
-    name: 'memory of what waits for the next job (PSS)',
+    name: 'memory of the programs that wait for the next job (PSS)',
     n: 1,
     rounds: 5,
     unit: 'MB',

@@ -304,7 +304,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-ahead-again',
-    breaks: 'a job fails when somebody kills the sandbox program that had waited for it',
+    breaks: 'a job fails when somebody kills the sandbox program that waited for it',
     file: 'packages/caps-shell/src/drivers/sandbox.ts',
     find: "    again ||= waited && error.code === 'E_SANDBOX_UNAVAILABLE';\n",
     replace: '',
@@ -312,7 +312,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-ahead-rights',
-    breaks: 'a host that has given up its rights runs a job in a program that has them',
+    breaks: 'a host that has given up its rights runs a job in a program that still has them',
     file: 'packages/caps-shell/src/drivers/ahead.ts',
     find: ' || group.rights !== rightsNow()',
     replace: '',
@@ -320,7 +320,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-ahead-held',
-    breaks: 'the mounts of a job are closed before the program that had waited for it has taken them',
+    breaks: 'the mounts of a job are closed before the sandbox program that waited has opened them',
     file: 'packages/caps-shell/src/job.ts',
     find: 'void sandboxed.taken.then(() => world[Symbol.dispose]());',
     replace: 'world[Symbol.dispose]();',

@@ -1,6 +1,6 @@
 /**
- * A sandbox program that was started ahead serves one job, is out of reach of every other job, ends with its host, and
- * costs no job when somebody kills or stops it.
+ * A sandbox program that was started ahead serves one job. No other job can reach it. It ends with its host. If
+ * somebody kills or stops it while it waits, no job fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,12 +14,12 @@ import { waitingPids } from './drivers/ahead.ts';
 import { delegated } from './drivers/cgroup.ts';
 
 type Needs = ReturnType<typeof requires>;
-/** Where jobs have cgroups, each starts in its own, so none waits. */
+/** Where jobs have cgroups, each job starts its own program, so no program waits. */
 const where =
   (needed: Needs) =>
   (name: string, body: () => unknown): void =>
     needed(name, (context) => {
-      if ('dir' in delegated()) context.skip('jobs have cgroups here: each is started when it is asked for');
+      if ('dir' in delegated()) context.skip('jobs have cgroups here, so no sandbox program is started ahead');
       return body();
     });
 const test = where(requires('linux', 'cc', 'userns'));
@@ -37,12 +37,12 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-test('none waits before the first job; then each job takes the one that waits, and the next one gets ready', async () => {
+test('no program waits before the first job; then each job takes the program that waits, and another one gets ready', async () => {
   const sh = await shell();
   expect(waitingPids()).toEqual([]);
   await sh.run('true');
   const seen = new Set<number>();
-  // More than one group of them.
+  // Eight jobs use up the first group.
   for (let n = 0; n < 10; n += 1) {
     const [first, outer, pid1] = await oneWaits();
     expect([nameOf(outer), parentOf(outer), parentOf(pid1)]).toEqual(['hob-waiting', first, outer]);
@@ -56,13 +56,13 @@ test('none waits before the first job; then each job takes the one that waits, a
   }
 });
 
-test('one that waits holds nothing but its own pipes, and is in namespaces of its own', async () => {
+test('a program that waits holds nothing but its own pipes, and is in namespaces of its own', async () => {
   const sh = await shell({ mounts: { '/ws': await directory() } });
   await sh.run('true');
   for (const pid of await oneWaits()) {
     const open = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
     const files = open.filter((fd) => !/^(?:socket|pipe|anon_inode):/.test(readlinkSync(fd)));
-    // Only devices that every world has, as mounts that are not attached yet.
+    // As root it also holds the devices that every world has, as mounts that are not attached yet.
     expect(files.filter((fd) => !statSync(fd).isCharacterDevice())).toEqual([]);
   }
   const [, , pid1] = waitingPids();
@@ -70,11 +70,11 @@ test('one that waits holds nothing but its own pipes, and is in namespaces of it
     expect(readlinkSync(`/proc/${pid1}/ns/${kind}`)).not.toBe(readlinkSync(`/proc/self/ns/${kind}`));
 });
 
-test('a job finds no trace of one that waits: no process, no signal, no descriptor', async () => {
+test('a job cannot see, signal or read a program that waits, and has no descriptor of it', async () => {
   const sh = await shell();
   await sh.run('true');
   const before = await oneWaits();
-  // The next one waits while this job runs.
+  // The program for the next job waits while this job runs.
   const job = await sh.spawn(`read line; : ${mark('948.1')}
     for p in /proc/[0-9]*; do echo "\${p#/proc/}"; done
     for pid in $line; do kill -9 $pid 2> /dev/null && echo killed; cat /proc/$pid/stat /proc/$pid/fd/* 2> /dev/null; done
@@ -91,24 +91,24 @@ test('a job finds no trace of one that waits: no process, no signal, no descript
   expect(await sh.run('echo next')).toMatchObject({ stdout: 'next\n' });
 });
 
-test('one that is killed or stopped while it waits costs no job', async () => {
+test('if a program is killed or stopped while it waits, no job fails', async () => {
   const sh = await shell({ mounts: { '/ws': await directory() } });
   await sh.run('true');
   for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
     for (const which of [0, 1, 2]) {
       const pids = await oneWaits();
       kill(pids[which] as number, signal);
-      // The end of the first one ends the others. A job that is given to one of them meanwhile ends with it.
+      // The others end with the first one. A job that got one of them meanwhile would end, too.
       if (signal === 'SIGKILL') await until(() => !lives(pids[which] as number));
       expect(await sh.run('echo ran > /ws/x; cat /ws/x')).toMatchObject({ status: 0, stdout: 'ran\n', ended: 'exit' });
       await until(() => !pids.slice(1).some(lives));
-      // The first program goes on with the others, or another has taken its place.
+      // The first program forks another one, or a new first program has taken its place.
       expect(await sh.run('echo next')).toMatchObject({ status: 0, stdout: 'next\n' });
       await oneWaits();
     }
 });
 
-test('one that is killed at the moment when it gets its job: the job runs in another, or has a status', async () => {
+test('if a program is killed at the moment when it gets its job, the job runs in another, or has a status', async () => {
   const sh = await shell({ mounts: { '/ws': await directory() } });
   await sh.run('true');
   const ends = new Set<string>();
@@ -130,7 +130,7 @@ const hooks = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
 const index = new URL('./index.ts', import.meta.url).href;
 const ahead = new URL('./drivers/ahead.ts', import.meta.url).href;
 
-/** A host of its own that has run a job, while the next sandbox program waits. Its output is what it says then. */
+/** Starts a host process that has run one job, and runs `then` in it while a sandbox program waits for the next. */
 function hosting(then: string, mounts = '{}') {
   const program = `
     import { openFsCap } from '@hob/caps-fs';
@@ -158,7 +158,7 @@ function hosting(then: string, mounts = '{}') {
   return { host, closed, pids, rest: () => said.slice(said.indexOf('\n') + 1) };
 }
 
-test('they end with their host, whether it is killed or ends by itself, and do not keep it', async () => {
+test('waiting programs end with their host, whether it is killed or ends by itself, and do not keep it alive', async () => {
   const killed = hosting('setInterval(() => {}, 1000);');
   const left = await killed.pids();
   expect(left.filter(lives)).toEqual(left);
@@ -171,7 +171,7 @@ test('they end with their host, whether it is killed or ends by itself, and do n
   await until(() => !pids.some(lives));
 });
 
-test('a stopped one ends with a killed host, too', async () => {
+test('a waiting program that is stopped ends with a killed host, too', async () => {
   const { host, pids } = hosting('setInterval(() => {}, 1000);');
   const left = await pids();
   for (const pid of left) process.kill(pid, 'SIGSTOP');
@@ -179,7 +179,7 @@ test('a stopped one ends with a killed host, too', async () => {
   await until(() => !left.some(lives));
 });
 
-rootTest('a host that has given up its rights uses none that has them', async () => {
+rootTest('a host that has given up its rights uses no waiting program that still has them', async () => {
   const folder = scratch();
   writeFileSync(join(folder, 'secret'), 'HOB-CANARY', { mode: 0o600 });
   const { closed, rest } = hosting(

@@ -60,7 +60,7 @@ test('if any process of the sandbox is killed after the program began, there is 
     while (!existsSync(join(folder, 'mapped')) || readFileSync(join(folder, 'mapped')).length < 4 * 'mapped\n'.length)
       await later();
     const [outer = -1] = helpers();
-    // As root it had another one, which looked for mounts and is over.
+    // As root there is a second child, a zombie: the process that looked for mounts.
     const [pid1 = -1] = childrenOf(outer).filter((pid) => startOf(pid) !== undefined);
     const living = familyOf(pid1).map((pid) => ({ pid, start: startOf(pid) }));
     expect(living.length).toBeGreaterThanOrEqual(6);

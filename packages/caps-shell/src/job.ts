@@ -158,7 +158,7 @@ export class RunningJob {
     }
   }
 
-  /** `ahead`: a program that waits may be used. */
+  /** Starts the job. With `ahead` a sandbox program that was started ahead may run it. */
   static #launch(
     request: JobRequest,
     mounts: SandboxSpec['mounts'],

@@ -205,7 +205,7 @@ const ROWS: readonly Row[] = [
 const test = requires('linux', 'cc', 'userns', 'unprivileged', 'mkfifo');
 const asRoot = needs('root') ? (['root', 'user'] as const) : (['user'] as const);
 
-/** Each row also in a program that was started before its job: there some steps are taken before others. */
+/** Each row also runs in a program that was started ahead, because that takes some steps in another order. */
 const ways = asRoot.flatMap((name) => [[name, 'started for it'] as const, [name, 'started ahead'] as const]);
 
 describe.each(ways)('as %s, %s', (name, way) => {

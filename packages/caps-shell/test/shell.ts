@@ -70,7 +70,7 @@ export async function noneWaits(): Promise<void> {
   await until(() => !pids.some(lives));
 }
 
-/** Resolves when a sandbox program waits for a job, with its processes: the first one starts the others. */
+/** Resolves when a sandbox program waits for a job. Returns its processes. The first one forks the others. */
 export async function oneWaits(): Promise<readonly [first: number, outer: number, pid1: number]> {
   await until(() => waitingPids().length === 3);
   return waitingPids() as unknown as readonly [number, number, number];
@@ -85,9 +85,10 @@ export function lives(pid: number): boolean {
   }
 }
 
+/** Resolves when `what` is true. */
 export async function until(what: () => boolean): Promise<void> {
   for (const end = Date.now() + 60_000; !what(); ) {
-    if (Date.now() > end) throw new Error('it did not come to pass');
+    if (Date.now() > end) throw new Error('the condition did not become true within a minute');
     await new Promise((done) => setTimeout(done, 2));
   }
 }

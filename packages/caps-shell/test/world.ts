@@ -40,7 +40,7 @@ export interface Options extends Played, Partial<Omit<SandboxSpec, 'limits'>> {
   readonly changed?: boolean;
   readonly built?: string;
   readonly trees?: Readonly<Record<string, string>>;
-  /** It runs in a program that waited for it. For `run`. */
+  /** The job runs in a program that was started ahead. Only for `run`. */
   readonly ahead?: boolean;
 }
 
@@ -105,7 +105,7 @@ export async function run(text: string, options: Options = {}): Promise<Outcome>
   if (options.ahead) {
     endWaiting();
     startWaiting(options.built ?? BUILT);
-    // Where no world can be made, none waits: it runs like any other.
+    // If no world can be made, no program waits, and the job starts its own.
     for (let n = 0; n < 200 && waitingPids().length < 3; n += 1) await new Promise((done) => setTimeout(done, 2));
   }
   const job = start(text, options);

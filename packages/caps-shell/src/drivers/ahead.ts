@@ -1,13 +1,13 @@
 /**
- * Keeps a sandbox program that waits for a job. The part of a start that all jobs have in common is over before a job
- * is asked for.
+ * Keeps a sandbox program that waits for the next job. It has taken the steps of a start that are the same for all
+ * jobs.
  *
  * Promise: a waiting program holds nothing of any job: no spec, no mount, no descriptor, no cgroup. It serves one job.
- * None is started before the first job of this process, and after a minute without a job all end. They end with this
- * process. One that was killed while it waited is not used, and one that was stopped goes on.
+ * No program waits before the first job of this process. After a minute without a job the waiting programs end. They
+ * also end with this process. A program that was killed while it waited is not used. One that was stopped is continued.
  *
- * This process starts one program for several jobs (`sandbox/ahead.c`), because a copy of this large process costs
- * more than a whole world. Each set of six pipes is one job's.
+ * A start copies this large process. So this process starts one program for eight jobs, and that program forks the
+ * waiting ones (`sandbox/ahead.c`). Each job has a set of six pipes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -20,7 +20,7 @@ type JobPipes = readonly [stdin: Socket, stdout: Socket, stderr: Socket, spec: S
 
 interface Place {
   readonly pipes: JobPipes;
-  /** Its two processes, once both are ready. */
+  /** The outer process and pid 1 of the world. Empty until both are ready. */
   pids: readonly number[];
 }
 
@@ -28,7 +28,7 @@ interface Group {
   readonly child: ChildProcess;
   readonly built: string;
   readonly rights: string;
-  /** Those that no job has. */
+  /** The places that no job has taken. */
   readonly places: Place[];
 }
 
@@ -39,17 +39,17 @@ const IDLE_MS = 60_000;
 
 let time: Clock | undefined;
 let group: Group | undefined;
-/** No program is started before this time, because one could not get ready. */
+/** No program is started ahead before this time. It is set when one could not get ready. */
 let restUntil = 0;
 let stopIdle = (): void => {};
 
-/** For tests: the processes that are there before their job, the one that starts the others first. */
+/** For tests: the processes that were started ahead. The first is the one that forks the others. */
 export function waitingPids(): readonly number[] {
   const places = group?.places.filter(({ pipes }) => !pipes[4].destroyed) ?? [];
   return group === undefined ? [] : [group.child.pid ?? 0, ...places.flatMap(({ pids }) => pids)];
 }
 
-/** Returns the pipes of a program that waits for its spec, or undefined. They are the caller's from now on. */
+/** Returns the pipes of a program that waits for its spec, or undefined. The caller owns them from now on. */
 export function takeWaiting(built: string): JobPipes | undefined {
   if (group === undefined) return undefined;
   if (group.built !== built || group.rights !== rightsNow()) {
@@ -58,7 +58,7 @@ export function takeWaiting(built: string): JobPipes | undefined {
   }
   for (let place = group.places.shift(); place !== undefined; place = group.places.shift()) {
     const { pipes, pids } = place;
-    // Somebody may have stopped it, or the first program of the group, which starts one that is not ready yet.
+    // Somebody may have stopped this program. If it is not ready yet, the one that forks it may have been stopped.
     if (pipes[4].destroyed || !signal(pids[0] ?? group.child.pid, 'SIGCONT')) {
       release(place);
       continue;
@@ -70,7 +70,7 @@ export function takeWaiting(built: string): JobPipes | undefined {
   return undefined;
 }
 
-/** Called when a job has begun: sees to it that the next one finds a program. Never throws. */
+/** Called when a job has begun. If no program waits for the next job, starts one. Never throws. */
 export function startWaiting(built: string): void {
   time ??= systemClock();
   stopIdle();
@@ -107,7 +107,7 @@ function start(built: string): Group {
   child.once('exit', over);
   // It does not keep this process alive.
   child.unref();
-  // Without descriptors left there is none, and the error comes later.
+  // Undefined if this process has no descriptors left. The event `error` follows.
   if (child.stdio === undefined) return made;
   const all = child.stdio.slice(3) as unknown as readonly Socket[];
   for (let n = 0; n < PLACES; n += 1) made.places.push(placeOf(all.slice(n * PIPES, (n + 1) * PIPES)));
@@ -129,18 +129,18 @@ function placeOf(sockets: readonly Socket[]): Place {
   return place;
 }
 
-/** Called when one could not take what a job mounts: this machine allows it to no process. */
+/** Called when a waiting program could not open the mounts of a job: this machine allows it to none. */
 export function refuseWaiting(): void {
   rest();
   endWaiting();
 }
 
-/** Jobs run without them, and take longer to start. */
+/** Starts no program ahead for a minute. Each job then starts its own, which takes longer. */
 function rest(): void {
   restUntil = (time as Clock).tick() + IDLE_MS;
 }
 
-/** Those that wait end, because their pipes are closed. The jobs of the group go on. */
+/** Ends the programs that wait, by closing their pipes. Jobs that run go on. */
 export function endWaiting(): void {
   stopIdle();
   for (const place of group?.places.splice(0) ?? []) release(place);
@@ -155,7 +155,7 @@ function release({ pipes }: Place): void {
 const rightsNow = (): string =>
   [process.geteuid?.(), process.getegid?.(), process.getuid?.(), process.getgid?.(), process.getgroups?.()].join();
 
-/** Whether the process is there. */
+/** Sends a signal. Returns whether the process is there. */
 function signal(pid: number | undefined, name: NodeJS.Signals): boolean {
   try {
     return pid !== undefined && process.kill(pid, name);

@@ -62,8 +62,8 @@ export interface SandboxProcess {
   /** With `send`, `on('message')`, `on('disconnect')`, `disconnect`: for CapTP over IPC. */
   readonly channel: PipeChannel | undefined;
   /**
-   * Nothing ran, and another try may do better: a file of the system image was replaced meanwhile, or the program
-   * had been started ahead and did not get as far as the job.
+   * Nothing ran, and another try may succeed: a file of the system image was replaced meanwhile, or the program was
+   * started ahead and failed before it built the world.
    */
   readonly again: boolean;
   /** Signals the group of the first process; if that is over, every process. 9 kills all processes. */
@@ -79,19 +79,19 @@ export interface StartOptions {
   /** The sandbox program. */
   readonly built?: string;
   /**
-   * Take a program that was started ahead, if one waits, and start the next one. The `mounts` have to stay open until
-   * `taken`.
+   * Uses a program that was started ahead, if one waits, and starts one for the next job. The caller keeps the `mounts`
+   * open until `taken` resolves.
    */
   readonly ahead?: boolean;
 }
 
 /**
- * Starts a job. Without `ahead` its `mounts` may be closed when this returns. Errors: `E_SANDBOX_UNAVAILABLE`.
+ * Starts a job. Without `ahead` the caller may close its `mounts` when this returns. Errors: `E_SANDBOX_UNAVAILABLE`.
  */
 export function startSandbox(world: SandboxSpec, options: StartOptions = {}): SandboxProcess {
   const { built = sandboxProgram(), ahead = false } = options;
   if (process.platform !== 'linux') throw unavailable('platform', 'ENOSYS');
-  // A program that waits can inherit nothing any more: no channel, no door, and no cgroup to start in.
+  // A channel, a door and a cgroup are inherited at the start, so a program that was started ahead cannot get them.
   if (!ahead || world.channel || (world.listen ?? []).length > 0 || 'dir' in delegated()) return startNow(world, built);
   const spec = encodeSpec(world, world.mounts.map(({ fd }) => fd), {}); // biome-ignore format: one line
   const building = (): void => startWaiting(built);
@@ -100,7 +100,7 @@ export function startSandbox(world: SandboxSpec, options: StartOptions = {}): Sa
   const [stdin, stdout, stderr, specPipe, status, signals] = waiting;
   if (!world.input) stdin.destroy();
   const pipes = { stdin: world.input ? stdin : undefined, stdout, stderr, spec: specPipe, status, signals };
-  // The program is not this process's child: its end shows in its pipes.
+  // The program is no child of this process. Its pipes show when it ends.
   const none = { channel: undefined, exited: Promise.resolve(), failed: new Promise<never>(() => {}) };
   return follow(pipes, spec, world, { ...none, release: async () => {}, waited: true, building });
 }
@@ -173,16 +173,16 @@ interface Pipes {
 }
 
 interface JobResources {
-  /** Resolves when the program has exited, if that can be heard. */
+  /** Resolves when the program has exited; at once if it was started ahead, because it is no child of this process. */
   readonly exited: Promise<void>;
   /** Resolves with an errno if the program was not started. */
   readonly failed: Promise<string>;
   readonly channel: PipeChannel | undefined;
   /** Called once, when the sandbox program is gone. */
   release(): Promise<void>;
-  /** The program had been started ahead. */
+  /** Whether the program was started ahead. */
   readonly waited: boolean;
-  /** Called once, when the program builds the world. */
+  /** Called once, when the program begins to build the world. */
   building(): void;
 }
 
@@ -195,7 +195,7 @@ function follow(
   const { stdin, stdout, stderr, spec: specPipe, status, signals } = pipes;
   const { started, leader, ended, closed, taken } = moments();
   let again = false;
-  /** It is known how the job ended, or that nothing ran. */
+  /** Set when it is known how the job ended, or that nothing ran. */
   let over = false;
   const fail = (error: CapError): void => {
     if (over) return;
@@ -311,7 +311,7 @@ function onLines(stream: Readable, read: (line: string) => void, failed: () => v
 async function allRead({ stdout, stderr, status, signals }: Pipes, exited: Promise<void>): Promise<void> {
   const after = (stream: Readable): Promise<void> => new Promise((done) => stream.once('close', done));
   await Promise.all([exited, ...[stdout, stderr, status].map(after)]);
-  // Not before: without it the program would drop what nobody has read yet.
+  // Closed only now. When it closes, the program drops output that nobody has read yet.
   signals.destroy();
 }
 
