@@ -148,9 +148,9 @@ export interface Kernel {
    */
   children(dir: number, max: number): { readonly name: string; readonly kind: FileKind }[];
   /**
-   * Looks through files of a directory in their order, and reads at most `bytes` in all, so it may return fewer
-   * results than names, but at least one. A result is the size of the file if that is a text of at most `max` bytes
-   * without `text` in it, and negative if the caller must read the file to know.
+   * Searches files of a directory for `text`, in the order of `names`. Reads at most `bytes` bytes in all, so it may
+   * return fewer results than names, but at least one. A result is the size of the file if it is a text of at most
+   * `max` bytes that does not contain `text`. If a result is negative, the caller must read the file itself.
    */
   filesWithout?(dir: number, names: readonly string[], max: number, bytes: number, text: Uint8Array): Float64Array;
   readNow(fd: number, into: Uint8Array, position: number): number;

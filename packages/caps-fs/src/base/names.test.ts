@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byCodePoint, hasTemporary, isTemporary } from './names.ts';
 
-test('a temporary is found among sorted names, wherever it stands and whatever stands beside it', () => {
+test('a temporary is found among sorted names, whatever its place and its neighbours', () => {
   const near = ['.', '.~caps', '.~caps-', '.~caps-1', '.~caps-~', '.~capt', '\u{1f600}', '\uffee', '!', 'z'];
   const temporary = fc.stringMatching(/^\.~caps-[0-9a-f]{16}$/);
   const close = fc.stringMatching(/^\.~caps-[0-9a-g]{15,17}$/);

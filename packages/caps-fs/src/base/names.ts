@@ -15,7 +15,10 @@ export function isTemporary(name: string): boolean {
 
 const prefix = '.~caps-';
 
-/** Whether there is a temporary among names that are sorted by code point. It looks only where one would be. */
+/**
+ * Whether one of these names is a temporary. They are sorted by code point, so it looks only at those with the
+ * prefix.
+ */
 export function hasTemporary(sorted: readonly string[]): boolean {
   let low = 0;
   for (let high = sorted.length; low < high; ) {

@@ -196,7 +196,7 @@ requires('mkfifo')('a FIFO is not opened by a read in one trip, however many ask
 });
 
 requires('mkfifo')(
-  'files without a text are told from the others in one call, and only regular files are opened',
+  'one call finds the files that do not contain a text, and opens only regular files',
   async (context) => {
     const kernel = native();
     if (!kernel?.filesWithout) return context.skip('the C part is not built');
@@ -230,14 +230,14 @@ requires('mkfifo')(
     ];
     const names = [...Object.keys(files), 'link', 'dir', 'fifo', 'none', 'x'.repeat(300)];
     expect(look(names)).toEqual([12_000, -1, 5, 0, -1, 8_193, -1, -1, -1, -1, -1, -1]);
-    // It stops before it would read too much, and leaves a first file that is too large to the caller.
+    // It stops before a file that is larger than the bytes left. If that is the first file, the caller must read it.
     expect(look(['a', 'empty', 'a', 'a'], 13_000)).toEqual([12_000, 0]);
     expect(look(['a', 'a', 'a'], 24_000)).toEqual([12_000, 12_000]);
     expect(look(['a', 'a'], 11_999)).toEqual([-1]);
     expect(openDescriptors()).toBe(before);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(said).toBe('ready\n');
-    // Another reader lets it go on, so it was waiting.
+    // Another reader opens the FIFO. The writer goes on, so it was waiting until then.
     expect(execFileSync('cat', [s.at('fifo')], { encoding: 'utf8' })).toBe('opened\n');
   },
 );

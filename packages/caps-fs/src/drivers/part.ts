@@ -85,8 +85,8 @@ export interface Listing {
 }
 
 /**
- * Lists many entries and searches many files in one call, where `proc` takes them one at a time. No call leaves a
- * descriptor open that Node did not open.
+ * Lists many entries and searches many files in one call, where `proc` takes them one at a time. A call closes each
+ * descriptor that it opens.
  */
 export function listingOver(
   { someEntries, sortedNames, filesWithout }: Listing,

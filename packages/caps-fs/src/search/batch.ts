@@ -1,25 +1,24 @@
 /**
- * Files of one directory that are searched together.
+ * Searches files of one directory together.
  *
- * Promise: files are searched in the order in which they came, and each as if it came alone. Where the backend can,
- * one call tells of many files that they do not have the text. Only the others are read here. It imports only modules
- * that import nothing.
+ * Promise: files are searched in the order in which they were added, with the same result as one by one. If the backend
+ * has `filesWithout`, one call finds the files that do not contain the text. Only the others are read here.
  */
 import type { Kernel } from '../base/kernel.ts';
 import { readSmall, type SkipReason, type Small } from './descent.ts';
 
 /** A larger file is skipped. */
 export const maxFile: number = 8 * 1024 * 1024;
-// Files and bytes of one call of the C part. A search that is ended waits for it.
+// The most files and bytes of one call of the C part. A search thread can be ended only after the call.
 const maxFiles = 32;
 const maxBytes = 8 * 1024 * 1024;
 
 export interface Seeker {
   take(names: readonly string[], found: Small): void;
   skip(names: readonly string[], reason: SkipReason): void;
-  /** Counts the bytes of a file that was searched elsewhere. */
+  /** Counts the bytes of a file that the backend has searched. */
   count(bytes: number): void;
-  /** How many bytes may still be searched. */
+  /** Returns how many bytes may still be searched. */
   left(): number;
 }
 
@@ -31,14 +30,14 @@ export class Batch {
   #mostHaveIt = false;
   #files: (readonly string[])[] = [];
 
-  /** `text` is what every match has in it, if that is known. */
+  /** Every match contains `text`. Undefined if no such text is known. */
   constructor(kernel: Kernel, text: Uint8Array | undefined, seeker: Seeker) {
     this.#kernel = kernel;
     this.#text = text;
     this.#seeker = seeker;
   }
 
-  /** Before a file of another directory comes, and before `dir` is closed, call `search`. */
+  /** Call `search` before you add a file of another directory, and before you close `dir`. */
   add(dir: number, names: readonly string[]): void {
     this.#dir = dir;
     this.#files.push(names);
@@ -60,7 +59,10 @@ export class Batch {
     }
   }
 
-  /** See `filesWithout` of the kernel. It does not ask twice in a row if most files have the text. */
+  /**
+   * Calls `filesWithout` of the kernel. If most files of one call contained the text, the next files are read here,
+   * because the C part would read them in vain.
+   */
   #sizesOfOthers(files: readonly (readonly string[])[]): Float64Array | undefined {
     const { filesWithout } = this.#kernel;
     if (this.#mostHaveIt || !this.#text || !filesWithout) {

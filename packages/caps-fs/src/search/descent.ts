@@ -177,7 +177,8 @@ export function readFound<R>(
 
 const maxKept = 1024 * 1024;
 /**
- * Memory for the file that is looked at now. New memory for each file would be a tenth of the time of a search.
+ * Memory for the file that is read now. The next file overwrites it. New memory for each file would take a tenth of the
+ * time of a search.
  */
 let kept: Uint8Array = new Uint8Array(0);
 

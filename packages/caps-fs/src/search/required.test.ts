@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { requiredText } from './required.ts';
 import { compilePattern } from './scan.ts';
 
-test('what every match has in it is told for plain parts of a pattern, and nothing where it is not understood', () => {
+test('the required text is a plain part of the pattern; a pattern with a form that is not known has none', () => {
   const table: readonly (readonly [string, string | undefined])[] = [
     ['needle', 'needle'],
     ['a ne+dle', 'a ne'],
@@ -34,7 +34,7 @@ test('what every match has in it is told for plain parts of a pattern, and nothi
   for (const [pattern, text] of table) expect([pattern, requiredText(pattern)]).toEqual([pattern, text]);
 });
 
-test('no text that a pattern matches lacks it, whatever the pattern', () => {
+test('whatever the pattern, each text that it matches contains the required text', () => {
   const parts = [
     'a',
     'b',

@@ -1,20 +1,20 @@
 /**
- * A text that every match of a pattern has in it, so that most files need no regular expression.
+ * Finds a text that every match of a pattern contains. A file without that text needs no regular expression.
  *
- * Promise: if a text is returned, no match lacks it. Where a pattern uses anything that is not understood here,
- * nothing is returned, and every file is matched. Imports nothing.
+ * Promise: if a text is returned, every match contains it. If the pattern has a form that is not known here, nothing is
+ * returned, and the pattern is tried on every file. Imports nothing.
  */
 
-// Shorter ones are in most files.
+// Most files contain any shorter text.
 const least = 3;
 
-/** For a pattern that compiles. Only what stands outside of groups and classes counts. */
+/** Takes a pattern that compiles. Only characters outside of groups and classes count. */
 export function requiredText(pattern: string, atLeast: number = least): string | undefined {
   let best = '';
   let run = '';
   let depth = 0;
   const end = (): void => {
-    // Bytes that are not UTF-8 are read as U+FFFD, so it may match other bytes.
+    // Bytes that are not UTF-8 are read as U+FFFD, so U+FFFD in a pattern may match other bytes.
     if (run.length > best.length && !run.includes('\ufffd')) best = run;
     run = '';
   };
@@ -33,12 +33,12 @@ export function requiredText(pattern: string, atLeast: number = least): string |
   return best.length >= atLeast ? best : undefined;
 }
 
-/** A class, a repetition, the begin of a group, an escape, or one character. */
+/** A class, a repetition, the beginning of a group, an escape, or one character. */
 const tokens = /\[\^?\]?(?:\\.|[^\]\\[])*\]|\{\d+(?:,\d*)?\}|\(\?:|\(\??|\\.|./gsu;
 /**
- * Flags and names of groups, classes of classes, odd brackets, and escapes that take more than one letter. `[]` and `[^]`
- * are never whole classes: a bracket that comes first is one of the characters.
+ * Not known here: flags and names of groups, a class in a class, unpaired brackets, escapes of more than one letter. Also
+ * `[]` and `[^]`, which are never whole classes: a bracket that comes first is one of the characters.
  */
 const unknown = /^(?:\(\?|\[\^?\]|[[\]{}]|\\(?![dwsbazntrfv])[a-z0-9]|\\)$/i;
-/** What ends a row of characters that stand for themselves. */
+/** A token that ends a run of literal characters. */
 const special = /^(?:[.^$*+?()|]|\(\?:|\[.+\]|\{.+\}|\\[a-z0-9])$/is;

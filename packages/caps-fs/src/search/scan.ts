@@ -140,7 +140,7 @@ function walk(kernel: Kernel, ground: SearchScope, query: Query, seeker: Seeker,
         const state = stepped(wanted, states.at(-1), name);
         if (kind === 'dir') {
           const enters = !wanted || wanted.goesOn(state);
-          // Hits are in the order of the names, so the files before it come first.
+          // Hits come in the order of the names, so the files before this directory are searched first.
           if (enters) batch.search();
           return enters;
         }
