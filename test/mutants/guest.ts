@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'guest-code-sent',
-    breaks: 'what an endless loop prints is lost, if its process was sending its compiled code',
+    breaks: 'the output of an endless loop is lost if its process was sending its compiled code',
     file: 'packages/guest/src/drivers/child.ts',
     find: 'return codeIsSent.then(() => run(order, host));',
     replace: 'return run(order, host);',
@@ -194,7 +194,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'guest-join-shared',
-    breaks: 'a module of a packed guest sees the first value of a variable that another one changes',
+    breaks: 'a module of a packed guest sees only the first value of a variable that another module changes',
     file: 'packages/guest/src/code/join.ts',
     find: 'if (from === undefined || !isReassigned(body, ours, declaration)) exported.push(`${outside}: ${ours}`);',
     replace: 'if (from === undefined || declaration !== undefined) exported.push(`${outside}: ${ours}`);',
@@ -210,7 +210,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'guest-collect-hidden',
-    breaks: 'code in a process that has waited can collect garbage, and see what that frees',
+    breaks: 'code in a process that has waited can collect garbage, and see which objects are freed',
     file: 'packages/guest/src/drivers/collect.ts',
     find: "  setFlagsFromString('--no-expose-gc');",
     replace: '',

@@ -1,12 +1,12 @@
-/** The compiled code that a waiting process sends, and a program that comes meanwhile. */
+/** A program arrives while its process sends its compiled code. */
 import { expect, test } from 'vitest';
 import { guestsFor } from '../test/guests.ts';
 import { hasCodeCache } from './drivers/child-code.ts';
 
-test('what an endless loop prints gets out, also of a process whose compiled code nobody has read yet', async () => {
+test('the output of an endless loop arrives, also from a process whose compiled code nobody has read yet', async () => {
   expect(hasCodeCache()).toBe(false);
   const guests = await guestsFor({ isolation: 'ses-only', pool: 1 });
-  // The process warms up and sends more than its channel holds, and this one reads nothing.
+  // The process warms up and sends more than its channel holds. Meanwhile this process reads nothing.
   for (const until = performance.now() + 2000; performance.now() < until; );
   const job = guests.start("console.log('begins'); for (;;);", { caps: {}, limits: { wallMs: 2000 } });
   const over = job.result().catch(({ code }: { code: string }) => code);

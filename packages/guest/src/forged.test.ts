@@ -28,7 +28,7 @@ const spawnForger = (code: string) => async () => {
   };
 };
 
-/** It does `act` with the first frame. Before, it reads its code and runs none of it. `raw` writes bytes. */
+/** A program that reads its code, runs none of it, and does `act` at the first frame. `raw` writes bytes. */
 const forger = (act: string): string => `
   const fs = require('node:fs');
   ${reading}

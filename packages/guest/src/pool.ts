@@ -182,8 +182,8 @@ const closed = (): CapError => new CapError('revoked', 'guests were closed: open
 /**
  * Separates output from frames. A program in an endless loop sends no frame, but its output must arrive.
  *
- * Later processes run the compiled code of this one, so it is taken only while this one waits. Then nobody
- * has given it a program yet.
+ * Later processes run the compiled code that this one sends. So the code is taken only while this process waits,
+ * before it has had a program.
  */
 function split(
   { channel }: GuestProcess,

@@ -8,7 +8,9 @@
 import { captp, type Duplex, driver, E } from '@hob/vat/peer';
 import type { Runner, RunOutcome, RunRequest } from './run-request.ts';
 
-/** A message of the host that is not a frame. It comes to an idle process: warm up, and send the compiled code. */
+/**
+ * A message of the host that is not a frame. It asks an idle process to warm up, and maybe to send its compiled code.
+ */
 export interface Beside {
   readonly warm?: unknown;
   readonly codeCache?: unknown;
@@ -21,7 +23,7 @@ interface Channel {
   disconnect?(): void;
 }
 
-/** The channel for frames only. Other messages of the host are handled here. */
+/** The channel for frames only. `hear` gets the other messages of the host. */
 export function beside(channel: Channel, hear: (asked: Beside) => unknown): object {
   return {
     get connected() {

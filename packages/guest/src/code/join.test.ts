@@ -19,7 +19,7 @@ function run(files: Readonly<Record<string, string>>, entries: readonly string[]
   return said;
 }
 
-test('modules run once, each after those that it imports, and see their exports as in modules', () => {
+test('each module runs once, after the modules that it imports, and sees their exports as a real module does', () => {
   const said = run({
     entry: `import './first';
 import path from 'node:path';
@@ -56,7 +56,7 @@ test('the first entry runs before everything that the second one imports', () =>
   expect(run(files, ['lock', 'entry'])).toEqual(['ses', 'lock', 'other', 'entry']);
 });
 
-test('packed modules list their exports, and those that change are seen to change', () => {
+test('an export of a packed module that changes later is seen to change', () => {
   const said = run({
     entry: `import {\n  made,\n  count,\n  renamed as other,\n  text\n} from "./packed";\nmade(); say([count, other, text]);`,
     packed: `var text = \`\n//# sourceURL=a\`;\nvar count = 0;\nvar own = 2;\nvar made = () => {\n  count = count + 1;\n};\nexport {\n  made,\n  count,\n  own as renamed,\n  text\n};`,
@@ -64,7 +64,7 @@ test('packed modules list their exports, and those that change are seen to chang
   expect(said).toEqual([[1, 2, '\n//# sourceURL=a']]);
 });
 
-test('what cannot be joined is refused by name', () => {
+test('a module that cannot be joined is refused by name', () => {
   for (const [text, why] of [
     ['export default 1', /entry: this import or export cannot be joined: export default 1/],
     ["import a, { b } from './other'", /cannot be joined/],

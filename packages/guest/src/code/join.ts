@@ -2,16 +2,16 @@
  * Joins modules into one script, so that the engine can keep its compiled form.
  *
  * It handles the forms of import and export that our own sources, `acorn` and `ses` use, and throws for any
- * other. A module runs once, after the modules that it imports. The text is Latin-1: a string with any other
- * character takes two bytes for each of them.
+ * other. A module runs once, after the modules that it imports. The script is Latin-1, because V8 needs two bytes
+ * for each character of a text that has other characters.
  */
 import { basename } from 'node:path';
 
-/** Where the modules come from. */
+/** How the modules are found and read. */
 interface Sources {
   /** The text of a file, without types. */
   textOf(file: string): string;
-  /** The file that an import means. */
+  /** Returns the path of the file that an import names. */
   resolve(specifier: string, from: string): string;
   /** The names that the script gets from outside, `require` among them. */
   readonly parameters: readonly string[];
@@ -27,7 +27,7 @@ const lists = /^export\s+\{(?<names>[^}]*)\};?/gm;
 const variables = /^export let (?<name>[\w$]+)(?=\s*[;=])/gm;
 const declarations = /^export(?=\s+(?:const|class|(?:async\s+)?function\*?)\s+(?<name>[\w$]+))/gm;
 
-/** The script: a function of `parameters` that runs the modules `entries`. */
+/** Returns the script: a function of `parameters` that runs the modules `entries`. */
 export function joined(entries: readonly string[], { textOf, resolve, parameters }: Sources): string {
   const numbers = new Map<string, number | undefined>();
   const parts: string[] = [];
@@ -62,12 +62,12 @@ interface Rest {
 }
 
 /**
- * Exports that change later, such as `m7.current`, and the variable of each. It is a variable of the script,
- * so that all modules see the same one.
+ * The variable of each export that changes later, such as `m7.current`. It is a variable of the script, so that
+ * all modules see the same one.
  */
 type Shared = Map<string, string>;
 
-/** One module as a call that returns its exports. */
+/** Returns one module as a function that is called at once and returns the exports. */
 function inFunction(text: string, { name, from, self, shared }: Rest): string {
   const exported: string[] = [];
   const share = (variable: string, outside: string): void => {
@@ -114,7 +114,7 @@ function inFunction(text: string, { name, from, self, shared }: Rest): string {
   return `(() => { // ${name}\n${body}\nreturn { ${exported.join(', ')} };\n})();\n`;
 }
 
-/** Packed modules list their exports, also those that change. */
+/** Whether the variable is assigned again. In a packed module the list of exports does not show it. */
 function isReassigned(text: string, name: string, declaration: RegExp): boolean {
   if (!declaration.test(text)) return false;
   const begins = new RegExp(`^(?:var|let) ${name}\\s*=`, 'm').test(text) ? 1 : 0;
@@ -152,6 +152,6 @@ const pairsOf = (names = ''): readonly (readonly [string, string])[] =>
     .map((one) => one.split(/\s+as\s+/))
     .map(([first = '', second = first]) => [first, second] as const);
 
-/** An escape means the same in names, strings and regular expressions. Comments may change. */
+/** Writes other characters as escapes. These mean the same in names, strings and regular expressions. */
 const latin1 = (text: string): string =>
   text.replaceAll(/[^\0-\xff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);

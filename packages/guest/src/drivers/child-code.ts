@@ -13,8 +13,8 @@ import { joined } from '../code/join.ts';
 /**
  * Reads the script and its compiled form from the channel.
  *
- * Node's own reading of the channel takes three times as long, because it parses JSON. It begins after the
- * code of `node -e` has run, so it finds only messages.
+ * Node's own reader of the channel takes three times as long, because it parses JSON. It starts after the code
+ * of `node -e` has run, so it finds only messages.
  */
 export const reading: string = `
   const { readSync } = require('node:fs');
@@ -60,12 +60,12 @@ export function childCode(): Uint8Array {
   return sent;
 }
 
-/** Whether processes get the compiled form. */
+/** Whether new processes get the compiled form. */
 export const hasCodeCache = (): boolean => cache.length > 0;
 
 /**
- * Keeps the compiled form for all processes from now on. It must come from a process that has run no
- * program: V8 runs it before `lockdown()`.
+ * Gives the compiled form to all later processes. They run it before `lockdown()`, so it must come from a
+ * process that never had a program of a model.
  */
 export function keepCodeCache(compiled: string): void {
   cache = Buffer.from(compiled, 'base64');
@@ -73,7 +73,7 @@ export function keepCodeCache(compiled: string): void {
 }
 
 function read(): string {
-  // A packed module runs after all that it imports from elsewhere, so the first import is named here, too.
+  // Packing would join lockdown into the module `child`, which runs after all its other imports. So it is an entry.
   const entries = [new URL('./child-lockdown.ts', import.meta.url), new URL('./child.ts', import.meta.url)];
   return joined(
     entries.map((entry) => fileURLToPath(entry)),

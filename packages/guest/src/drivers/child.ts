@@ -16,13 +16,13 @@ import { type Beside, beside, warmUp } from '../child/warm-up.ts';
 import { prepare } from '../source/prepare.ts';
 import { collect } from './collect.ts';
 
-/** Parameters of the script that this module is part of (`child-code.ts`). */
+/** Parameters of the script that contains this module (`child-code.ts`). */
 declare const codeCache: () => Buffer;
 declare const fromCache: boolean;
 
 const randomBits = new BigUint64Array(1);
 
-/** `node:crypto` takes longer to load than all of our modules, and few programs use chance. */
+/** Loads `node:crypto` when a program first asks for chance. Few do, and loading it takes a tenth of a start. */
 const fill = (numbers: BigUint64Array): BigUint64Array =>
   process.getBuiltinModule('node:crypto').randomFillSync(numbers);
 
@@ -74,7 +74,10 @@ function read<T>(act: () => T): T | { readonly failed: string; readonly code: st
   }
 }
 
-/** Output of an endless loop gets out only if nothing else waits to be written. */
+/**
+ * Resolves when the compiled code is written. A program runs only then: if it is an endless loop, output that is queued
+ * behind other data is never written.
+ */
 let codeIsSent: Promise<void> = Promise.resolve();
 
 const sendCode = (): Promise<void> =>
@@ -90,7 +93,7 @@ const { closed } = captp(fromChild(beside(process, hear)), { bootstrap });
 void closed.then(() => process.exit());
 process.send?.({ ready: true, fromCache });
 
-/** Longer than a process waits that is wanted soon. */
+/** A process that gets its program sooner than this is not delayed by the collection. */
 const collectAfterMs = 300;
 let isGiven = false;
 
@@ -103,7 +106,7 @@ async function hear(asked: Beside): Promise<void> {
   setTimeout(() => {
     if (isGiven) return;
     collect();
-    // The engine has dropped what it had learned of our code.
+    // The collection dropped what the engine had learned about our code.
     void warm();
   }, collectAfterMs);
 }

@@ -1,4 +1,4 @@
-/** Garbage of a process that waits. */
+/** Collects the garbage of a process that waits. */
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { collect } from './collect.ts';
