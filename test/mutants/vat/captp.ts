@@ -20,7 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'slowed-ever',
-    breaks: 'a peer that was refused much is not read for minutes',
+    breaks: 'a peer that was refused many times is not read for minutes',
     file: 'packages/vat/src/captp/transport/websocket.ts',
     find: 'Math.min(this.#owedMs + ms, mostOwedMs)',
     replace: 'this.#owedMs + ms',
@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'slowed-dialled',
-    breaks: 'one session that is refused slows what all sessions of its host call at a peer',
+    breaks: 'if the calls of one session are refused by a peer, the calls of all sessions of its host are slowed',
     file: 'packages/vat/src/captp/transport/websocket.ts',
     find: 'this.#socket.url !== undefined || this.#inbox.ended',
     replace: 'this.#inbox.ended',

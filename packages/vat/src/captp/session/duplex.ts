@@ -10,7 +10,7 @@ export interface Duplex {
   onFrame(then: (frame: string | Uint8Array) => void): void;
   onClose(then: (why: { readonly code: number; readonly reason: string }) => void): void;
   close(code: number, reason: string): void;
-  /** The peer asks for more than it may: its next frames are read about `ms` later. Without it they are read at once. */
+  /** Reads the next frames of the peer about `ms` later. A transport without this method reads them at once. */
   slow?(ms: number): void;
   /**
    * Reports an error of the transport itself, also one from before this call. The session records it and

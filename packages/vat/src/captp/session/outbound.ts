@@ -28,7 +28,7 @@ interface Speaking {
   ended(why: CapError): void;
 }
 
-/** A refused call costs a host about a hundredth of this time of the processor. */
+/** How long a peer is not read after a refusal. The refusal itself takes about a hundredth of this time. */
 const refusalMs = 8;
 
 /** Errors that came from a peer. An object of one session could otherwise slow the sessions that call it. */
@@ -118,15 +118,12 @@ export class Outbound {
     if (!this.closesIfFlooded()) this.closesIfOverspent();
   };
 
-  /** The peer has sent this error. */
+  /** Notes that the peer sent this error. */
   heard(error: CapError): void {
     sentByPeers.add(error);
   }
 
-  /**
-   * A call of the peer is refused with this error. A peer that goes on asking for more than it may must not take the time
-   * of others.
-   */
+  /** A call of the peer fails with this error. A peer that goes on asking over a limit must not take the time of others. */
   refusing(error: unknown): void {
     if (error instanceof CapError && error.code === 'limit' && !sentByPeers.has(error)) this.#link.slow(refusalMs);
   }

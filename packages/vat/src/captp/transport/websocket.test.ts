@@ -126,7 +126,7 @@ test('text and bytes arrive as what they were, in order', async () => {
   await closed(duplex);
 });
 
-test('a peer that is slowed is read later, in order, and soon; a host that was dialled is not slowed', async () => {
+test('a peer that is slowed is read later and in order, after two seconds at most; a host that was dialled is not slowed', async () => {
   const socket = accepted();
   const dialled = new WebSocket(url);
   const [peer] = await Promise.all([socket, new Promise((open) => dialled.once('open', open))]);
@@ -134,7 +134,7 @@ test('a peer that is slowed is read later, in order, and soon; a host that was d
   const got: unknown[] = [];
   here.onFrame((each) => got.push(each));
   const began = performance.now();
-  // Far more than a peer ever owes.
+  // Far more than the longest pause.
   for (let i = 0; i < 100_000; i += 1) here.slow?.(1);
   there.slow?.(100_000);
   expect([peer.isPaused, dialled.isPaused]).toEqual([true, false]);
@@ -143,7 +143,7 @@ test('a peer that is slowed is read later, in order, and soon; a host that was d
   await expect.poll(() => got, { timeout: 20_000 }).toEqual(['first', 'second']);
   // The clock of timers is a little coarser than this one.
   expect(performance.now() - began).toBeGreaterThan(200);
-  // The end of a peer that is slowed is seen.
+  // A close by a peer that is slowed is still seen.
   const over = closed(here);
   here.slow?.(100);
   there.close(1000, 'done');

@@ -32,7 +32,7 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
   throw new CapError('invalid', 'this is not a WebSocket: pass one of the ws package, or of a browser');
 }
 
-/** A peer that is refused much at once is not read for this long. Meanwhile it does not count as gone. */
+/** The longest pause in reading a peer. Meanwhile the peer does not count as gone. */
 const mostOwedMs = 2000;
 
 class NodeSocket implements Duplex {
@@ -122,7 +122,7 @@ class NodeSocket implements Duplex {
   }
 
   slow(ms: number): void {
-    // A socket that was dialled brings the calls of all sessions of a host, and one of them must not slow the others.
+    // A socket that this end dialled brings calls of all sessions of a host. One session must not slow the others.
     if (this.#socket.url !== undefined || this.#inbox.ended) return;
     this.#owedMs = Math.min(this.#owedMs + ms, mostOwedMs);
     if (this.#slowed !== undefined) return;
