@@ -258,7 +258,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-notice-tenant',
-    breaks: 'a person reads which request waits, and not of which tenant',
+    breaks: 'a notice does not say which tenant has the request',
     file: 'packages/cli/src/daemon/drivers/served-host.ts',
     find: 'openTelling(tell, note, choice.tenant)',
     replace: 'openTelling(tell, note)',
@@ -266,7 +266,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-reread-half',
-    breaks: 'of a file with a peer that is no PEM the certificate of the door is taken',
+    breaks: 'if the certificate of a peer is not PEM, the new certificate of the door is taken all the same',
     file: 'packages/cli/src/cluster/drivers/serve.ts',
     find: 'if (before.door.tls !== undefined) front.renew(before.door.tls);',
     replace: '',
@@ -274,7 +274,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-reread-later',
-    breaks: 'a file of a machine that names a certificate before it is there is never taken',
+    breaks: 'if a file of a machine names a certificate that is written later, the file is never taken',
     file: 'packages/cli/src/cluster/drivers/reread.ts',
     find: 'seen = undefined;',
     replace: 'seen = now;',
@@ -282,7 +282,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cluster-reread-named',
-    breaks: 'a file of a machine that was not taken is not read again when a file that it names is mended',
+    breaks: 'a file of a machine that was not taken is not read again when a file that it names is corrected',
     file: 'packages/cli/src/cluster/drivers/reread.ts',
     find: '[seen, files] = [now, next.files];',
     replace: 'seen = now;',
@@ -300,7 +300,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cluster-reread-device',
     breaks: 'an endless device in the place of a certificate ends a machine',
     file: 'packages/cli/src/cluster/drivers/file.ts',
-    find: "if (!stat.isFile()) throw Object.assign(new Error('no file'), { code: 'no file' });",
+    find: "if (!stat.isFile()) throw Object.assign(new Error('not a file'), { code: 'not a file' });",
     replace: '',
     tests: reread,
   },

@@ -4,7 +4,7 @@
  */
 import type { Verb } from './line/verb.ts';
 
-/** The loader of each of them, by its name. */
+/** The loader of each of these verbs, by the name of the verb. */
 export const CLIENT = {
   status: async (): Promise<Verb> => (await import('./verbs/host/status.ts')).status,
   metrics: async (): Promise<Verb> => (await import('./verbs/host/metrics.ts')).metrics,
@@ -27,7 +27,7 @@ export const CLIENT = {
 };
 type ClientVerb = keyof typeof CLIENT;
 
-/** The one that a command line names first, if any. With `--store` a verb opens a database, so it is none of these. */
+/** Returns the verb of these that a command line names first, if any. None with `--store`: that opens a database. */
 export function clientVerb(args: readonly string[]): ClientVerb | undefined {
   const [word = '', next = '-'] = args;
   if (args.some((each) => /^--store(?:=|$)/.test(each))) return undefined;

@@ -4,7 +4,7 @@
  */
 import type { Verb } from './line/verb.ts';
 
-/** The loader of each of them, by its name. */
+/** The loader of each of these verbs, by the name of the verb. */
 export const DATA = {
   check: async (): Promise<Verb> => (await import('./verbs/manifest/check.ts')).check,
   explain: async (): Promise<Verb> => (await import('./verbs/manifest/explain.ts')).explain,
@@ -12,7 +12,7 @@ export const DATA = {
 };
 type DataVerb = keyof typeof DATA;
 
-/** The one that a command line names first, if any. `--version` alone is the verb of that name. */
+/** Returns the verb of these that a command line names first, if any. `--version` alone is the verb `version`. */
 export function dataVerb([word = '', ...rest]: readonly string[]): DataVerb | undefined {
   if (word === '--version' && rest.length === 0) return 'version';
   return Object.hasOwn(DATA, word) ? (word as DataVerb) : undefined;

@@ -101,10 +101,10 @@ export async function postgresStore(given: PostgresStoreOptions): Promise<Store>
 export const storeHosts = async (store: Store): Promise<StoreHosts> => (await asked(store, 'hosts')) as StoreHosts;
 
 /**
- * Returns when the server got the lines of the ledger, by its clock: of at most `limit` lines from `from` on. If a
- * commit begins after another one has ended, in any store of the server, its lines have later times. This does not hold
- * if the clock of the server is set back. Returns none if the tables are of an earlier version. Errors: those of
- * `storeHosts`.
+ * Returns the times at which the server got the lines of the ledger, by its clock: at most `limit` lines from `from`
+ * on. If a commit begins after another one has ended, in any store of the server, its lines have later times. This
+ * does not hold if the clock of the server is set back. Returns none if the tables are of an earlier version. Errors:
+ * those of `storeHosts`.
  */
 export const lineTimes = async (store: Store, from: number, limit: number): Promise<readonly LineTime[]> =>
   (await asked(store, 'times', from, limit)) as readonly LineTime[];

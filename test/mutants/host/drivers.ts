@@ -34,7 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'roots-links',
-    breaks: 'an agent leads a link in its root to a file of its own, and the host trusts what is in there',
+    breaks: 'an agent leads a link in its root to a file of its own, and the host trusts that file',
     file: 'packages/host/src/drivers/roots.ts',
     find: ' || leads(place, directory)',
     replace: '',

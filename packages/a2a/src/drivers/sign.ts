@@ -1,7 +1,7 @@
 /**
  * Signs a card: a JWS over its canonical JSON (RFC 7515, RFC 8785), as A2A 1.0 §8.4 says.
  *
- * A signature covers only the fields of A2A 1.0: `@a2a-js/sdk` drops all others before it signs, and before a check.
+ * A signature covers only the fields of A2A 1.0: `@a2a-js/sdk` drops all others before it signs or checks one.
  * `isSignedBy` refuses a card with fields of A2A 0.x. The libraries are loaded when they are first used.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';

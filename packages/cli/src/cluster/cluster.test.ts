@@ -416,7 +416,7 @@ test('a changed file of a machine is read again: a removed peer is refused, and 
   expect(await shownBy(own)).not.toBe(printOf(renewed.cert));
   door(renewed);
   await expect.poll(() => shownBy(own), { timeout: 10_000 }).toBe(printOf(renewed.cert));
-  // With a peer that is no PEM nothing is taken, also not the certificate of the door.
+  // If the certificate of a peer is not PEM, nothing of the file is taken, so the door keeps its certificate.
   writeFileSync(config('broken.pem'), 'nothing');
   expect(await becomes(text.replace('beta: beta.pem', 'beta: broken.pem'))).toMatch(/is not taken: .*is not PEM/);
   door(certificate());

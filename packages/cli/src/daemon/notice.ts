@@ -1,8 +1,8 @@
 /**
  * A new request as a notice for people who are not at the terminal.
  *
- * Promise: a notice has ids, the names of the cap and of the tenant, and times. It has no argument, no reason and no other text of an
- * agent, no secret, and nothing with which a request could be answered.
+ * Promise: a notice has ids, the name of the cap, the name of the tenant, and times. It has no argument, no reason and
+ * no other text of an agent, no secret, and nothing with which a request could be answered.
  */
 import type { RequestNotice } from '@hob/host';
 import { shortId } from '../line/ids.ts';
@@ -10,7 +10,7 @@ import { shortId } from '../line/ids.ts';
 /** The body of a webhook. Times are in ms since 1970. */
 interface WebhookBody {
   readonly type: 'request';
-  /** Whose request it is, if the process has several hosts. Their ids may be the same. */
+  /** The tenant that has the request. It is there only with `hob cluster serve`: two tenants may have the same ids. */
   readonly tenant?: string;
   /** R7. */
   readonly request: string;
@@ -46,7 +46,7 @@ export const webhookBody = (
 
 const ofTenant = (tenant: string | undefined): string => (tenant === undefined ? '' : ` of ${tenant}`);
 
-/** One line for a desktop. `more` are requests that came meanwhile. */
+/** One line for a desktop. `more` is the number of requests that came meanwhile. */
 export const desktopText = ({ id, session, asks }: RequestNotice, more: number, tenant?: string): string =>
   more > 0
     ? `${more + 1} requests${ofTenant(tenant)} wait for an answer: hob inbox --follow`

@@ -21,7 +21,7 @@ interface Asked {
   readonly waiting: boolean;
 }
 
-test('attack: a manifest that is named by a link in a root is refused: the agent could lead the link to one of its own', async () => {
+test('attack: a manifest that is named by a link in a root is refused: the agent could lead the link to its own manifest', async () => {
   const hob = hobHome();
   const link = join(hob.folder, 'config/project/hob.yaml');
   symlinkSync('../hob.yaml', link);

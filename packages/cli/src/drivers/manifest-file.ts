@@ -18,7 +18,7 @@ export interface ReadManifest {
   readonly layers: readonly { readonly layer: LayerName; readonly file: string }[];
   /** The real path and the text of each, as they were read. */
   readonly texts: readonly { readonly file: string; readonly text: string }[];
-  /** The path of each, as it was named or found. Links may be on its way. */
+  /** The path of each manifest, as it was named or found. It may lead through links. */
   readonly paths: readonly string[];
   readonly plan: Plan;
   readonly warnings: readonly string[];

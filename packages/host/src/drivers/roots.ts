@@ -2,10 +2,10 @@
  * Checks that a directory may be granted: it must not be, contain or lie inside a directory that the host
  * lives on.
  *
- * Promise: directories are compared by device and inode, up the tree of each side. So no link, other
- * spelling or bind mount gets around the check. The kernel's mount table finds a part that is mounted a
- * second time. A link that lies in the granted directory and leads to a file of the host is refused, too. An agent
- * that could write the host's store, keys or code would hold everything.
+ * Promise: directories are compared by device and inode, up the tree of each side. So no link, other spelling or bind
+ * mount gets around the check. The kernel's mount table finds a part that is mounted a second time. A directory is
+ * also refused if a link in it leads to one of these files. An agent that could write the host's store, keys or code
+ * would hold everything.
  */
 import { accessSync, constants, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';

@@ -239,7 +239,7 @@ test('the waiting requests of a session and its children are limited; a flood ge
   await later;
 });
 
-test('attack: a session that goes on asking after refusals with limit is read more slowly, so it takes no time of others', async () => {
+test('attack: a session that asks again and again after refusals with limit is read more slowly', async () => {
   const { request, inbox, owner } = await scene();
   const most = askingLimits['pending'] as number;
   const waiting = Array.from({ length: most }, (_, n) => message(request({ terms: { uses: n + 1 } })));
@@ -253,7 +253,7 @@ test('attack: a session that goes on asking after refusals with limit is read mo
   const flood = Array.from({ length: 256 }, ask);
   while (performance.now() < began + 1500) await E(owner).inbox();
   over = true;
-  // 256 are under way. After them its connection is not read for two seconds.
+  // 256 requests are under way. After their refusals the connection is not read for two seconds.
   expect(refused).toBeLessThan(256 * (2 + (performance.now() - began) / 2000));
   await Promise.all(flood);
   for (const asked of await inbox(most)) await E(owner).answer(asked.id, { digest: asked.digest, refuse: 'no' });

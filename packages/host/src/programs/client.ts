@@ -1,6 +1,6 @@
 /**
- * Parts of a host for a program that only talks to one, beside the public face (`@hob/host/client`). Nothing here opens
- * a store, so a verb of a granter is bundled with what it loads.
+ * Parts of a host for programs that only talk to a host, beside the public face (`@hob/host/client`). Nothing here
+ * opens a store, so the verbs of a granter can be bundled with all that they load.
  */
 export { CallEnds } from '@hob/vat/store';
 export { holderOf } from '../drivers/life.ts';

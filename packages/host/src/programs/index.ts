@@ -1,4 +1,4 @@
-/** Parts of a host for the verbs of `hob` that open one or its store. One verb alone uses `@hob/host/workspace`. */
+/** Parts of a host for the verbs of `hob` that open a host or its store. One verb alone uses `@hob/host/workspace`. */
 export { leaveMemoryOutOfCores } from '../drivers/cores.ts';
 export { writeLines } from '../drivers/export-file.ts';
 export { endWithProcess } from '../drivers/life.ts';

@@ -142,7 +142,7 @@ function checked(text: string): z.infer<typeof schema> {
   );
 }
 
-/** No file is as large. More is not read. */
+/** A larger file is refused. Files of machines, keys and certificates are far smaller. */
 const LARGEST = 1_048_576;
 
 function textIn(file: string, what: string): string {
@@ -155,12 +155,12 @@ function textIn(file: string, what: string): string {
   }
 }
 
-/** The path may lead to what an agent made. A FIFO or an endless device must not hold up the tenants of the machine. */
+/** An agent may have made the file. A FIFO or an endless device must not hold up the tenants of the machine. */
 function textOfFile(file: string): string {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw Object.assign(new Error('no file'), { code: 'no file' });
+    if (!stat.isFile()) throw Object.assign(new Error('not a file'), { code: 'not a file' });
     if (stat.size > LARGEST) throw Object.assign(new Error('too large'), { code: 'too large' });
     return readFileSync(descriptor, 'utf8');
   } finally {

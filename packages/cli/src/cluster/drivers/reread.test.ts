@@ -1,4 +1,4 @@
-/** The file of a machine is read again. The attacker is an agent that can write where the file of the machine points to. */
+/** The file of a machine is read again. The attacker is an agent that can write a file that this file names. */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { Mistake } from '../../line/mistake.ts';
 import { type ClusterFile, readCluster } from './file.ts';
 import { rereadCluster } from './reread.ts';
 
-/** A machine that reads its file again, with what its log says and what it has taken. */
+/** Reads the file of a machine again and again. `said` is its log, `peers` are those that it has taken. */
 function machine(take: (next: ClusterFile) => void = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hob-reread-'));
   const at = (name: string): string => join(folder, name);
@@ -39,7 +39,7 @@ function machine(take: (next: ClusterFile) => void = () => {}) {
 const looks = (count: number): Promise<void> => new Promise((done) => setTimeout(done, count * 1000 + 200));
 const soon = { timeout: 5000 };
 
-test('a file that names a certificate before it is there is taken once the certificate is written, and the log says both once', async () => {
+test('if a file names a certificate that is written later, the file is taken then, and the log says each once', async () => {
   const { put, withPeers, said, peers } = machine();
   withPeers('{ gamma: gamma.pem }');
   await expect.poll(() => said, soon).toEqual([expect.stringMatching(/not taken: link\.peers\.gamma .*ENOENT/)]);
@@ -51,7 +51,7 @@ test('a file that names a certificate before it is there is taken once the certi
   expect(said.slice(1)).toEqual(['the file of the machine was read again']);
 });
 
-test('a file that was not taken is read again when what it names changes; a mistake that is saved again is told again', async () => {
+test('a file that was not taken is read again when a file that it names changes; a mistake that is saved again is logged again', async () => {
   const { put, withPeers, said, peers } = machine(({ link }) => {
     if (Object.values(link.peers).includes('no PEM')) throw new Mistake('that is not PEM');
   });
@@ -67,7 +67,7 @@ test('a file that was not taken is read again when what it names changes; a mist
   await expect.poll(peers, soon).toEqual({ gamma: 'of gamma' });
 }, 30_000);
 
-test('the log says what takes effect at the next start only, such as TLS of a door that had none', async () => {
+test('the log names the settings that take effect only at the next start, such as TLS of a door that had none', async () => {
   const { put, withPeers, said } = machine();
   put('door.pem', 'of the door');
   put('door.key', 'key');
@@ -105,7 +105,7 @@ requires('linux', 'mkfifo')(
       await expect.poll(() => said, soon).toHaveLength(2 * index + 1);
       if (index === 0) expect(existsSync(at('freed'))).toBe(false);
       writer.kill();
-      expect(said.at(-1)).toMatch(/not taken: link\.peers\.beta cannot be read \((?:no file|too large)\)/);
+      expect(said.at(-1)).toMatch(/not taken: link\.peers\.beta cannot be read \((?:not a file|too large)\)/);
       expect(peers()).toEqual(index === 0 ? undefined : { beta: `${index - 1}` });
       put('beta.pem', String(index));
       await expect.poll(peers, soon).toEqual({ beta: String(index) });

@@ -18,7 +18,7 @@ interface Rereading {
 /** Looks for changes each second until `end` is aborted. `first` is the file with which the machine started. */
 export function rereadCluster(first: ClusterFile, { take, write }: Rereading, end: AbortSignal): void {
   let taken = first;
-  // Also those of a file that was not taken: one of them may be what is wrong with it.
+  // The files to watch: also those that a refused file names, because one of them may have the mistake.
   let { files } = first;
   // Undefined at first, so the first look reads the file: it may have changed since the machine started.
   let seen: string | undefined;
@@ -27,7 +27,7 @@ export function rereadCluster(first: ClusterFile, { take, write }: Rereading, en
     const now = stateOf(files);
     if (now === seen) return;
     try {
-      // Until it can be read, each look tries: a file that it names may be written later.
+      // While the file cannot be read, each look tries again: a file that it names may be written later.
       seen = undefined;
       const next = readCluster(first.file);
       [seen, files] = [now, next.files];
@@ -48,7 +48,7 @@ export function rereadCluster(first: ClusterFile, { take, write }: Rereading, en
   }, end);
 }
 
-/** Returns a text that is another one after a file was changed, replaced or removed. */
+/** Returns a text that changes when one of the files is changed, replaced or removed. */
 const stateOf = (files: readonly string[]): string => files.map(stampOf).join('\n');
 
 function stampOf(file: string): string {

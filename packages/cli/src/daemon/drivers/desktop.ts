@@ -9,7 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Mistake } from '../../line/mistake.ts';
 import type { FindProgram } from '../../plan/machine.ts';
 
-/** The text of a notice. `more` notices came meanwhile, and are not shown themselves. */
+/** Returns the text of a notice. `more` is the number of notices that came meanwhile and are not shown. */
 type DesktopNotice = (more: number) => string;
 
 /** The way to a desktop. */

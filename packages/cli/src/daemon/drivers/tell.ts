@@ -25,7 +25,7 @@ interface Telling {
   close(): void;
 }
 
-/** `tenant` is set if the process has other hosts besides. Errors: `Mistake`. */
+/** Give `tenant` if the process serves several tenants. Errors: `Mistake`. */
 export function openTelling(choice: TellChoice, say: (line: string) => void, tenant?: string): Telling {
   const webhook = webhookOf(choice, say);
   const isDesktop = choice.notify || choice.notifyWith !== undefined;
