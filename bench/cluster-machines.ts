@@ -20,7 +20,7 @@ export interface Tenant {
   readonly name: string;
   /** The secret of its granter. */
   readonly granter: string;
-  /** The first of its sessions. */
+  /** Its first sessions, as many as were asked for. */
   readonly active: readonly Pick<NewSession, 'id' | 'secret'>[];
 }
 

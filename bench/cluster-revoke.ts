@@ -15,7 +15,7 @@ import { openCluster as openServer } from '../test/postgres-cluster.ts';
 import { type Bell, fillTenant, type Machine, startMachine, type Tenant } from './cluster-machines.ts';
 import { type Case, percentile, type Suite } from './measure.ts';
 
-/** The sessions of two tenants. One of them calls. */
+/** The number of sessions of each tenant. One session of each calls. */
 const SESSIONS = { few: 1, many: 11_001 } as const;
 type Name = keyof typeof SESSIONS;
 
