@@ -29,7 +29,7 @@ import { environmentFor, ROOT } from './setup.mjs';
 
 const bin = (...path) => join(ROOT, 'node_modules', ...path);
 
-/** The verbs, and what each one runs. They get the FILTER and the folder of this run. */
+/** The verbs, and what each one runs. Each gets the FILTER and the temporary folder of this run. */
 export const TESTS = { check, test: testMost, 'test:deep': testDeep };
 
 /**
@@ -72,7 +72,7 @@ async function testDeep(filter, folder) {
     name: 'mutants of the day',
     args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '4', '--only-mutants'],
   };
-  // Tests start `hob` as users have it (`test/hob-program.ts`).
+  // Packing comes first: the tests start `hob` packed and installed, as users have it (`test/hob-program.ts`).
   const installed = join(folder, 'installed');
   const packing = { name: 'packing', args: [join(ROOT, 'test', 'packed', 'prepare.ts'), installed] };
   const tests = vitest([], { ...env, HOB_TIER: 'deep', HOB_TEST_INSTALLED: installed });

@@ -9,7 +9,7 @@
  * `await`); descriptors opened behind its back, as SQLite does, show in /proc/self/fd. A clean test pays well under
  * 1 ms. Tests that run at the same time in one file (`test.concurrent`) cannot be told apart.
  *
- * A sandbox program that waits for the next job (`caps-shell`) is killed after each test, which has to leave nothing.
+ * After each test it kills the sandbox program that waits for the next job (`caps-shell`). Nothing of it may be left.
  *
  * `trackTables('connection A', () => tables.size)` adds a count of our own that has to come back to where it was.
  */
@@ -117,7 +117,7 @@ beforeEach(({ onTestFinished }) => {
   });
 });
 
-/** It would stay for a minute. What belongs to it has to go when it is killed. */
+/** Kills the sandbox program that waits: it would stay for a minute. All that belongs to it must then go. */
 function killWaiting(): void {
   for (const one of made.values()) {
     const { pid } = one.resource as { pid?: number };
@@ -187,15 +187,15 @@ function placeOf(where: readonly CallSiteObject[]): string | undefined {
 function descriptors(): Map<string, string> {
   const open = new Map<string, string>();
   if (process.platform !== 'linux') return open;
-  // The C part of `caps-fs` opens one of these when it is loaded and keeps it. A second one is a leak.
+  // The C part of `caps-fs` opens this directory when it is loaded, and keeps it open. A second descriptor is a leak.
   const ofPart = `/proc/${process.pid}/fd`;
   let isSeen = false;
   for (const descriptor of readdirSync('/proc/self/fd')) {
     try {
       const target = readlinkSync(`/proc/self/fd/${descriptor}`);
-      // The event loop's own, opened at first use and kept.
       const isOfPart: boolean = target === ofPart && !isSeen;
       isSeen ||= isOfPart;
+      // `anon_inode:` is of the event loop: opened at first use, and kept.
       if (!target.startsWith('anon_inode:') && !isOfPart) open.set(descriptor, target);
     } catch {
       // The one that listed the directory is closed again.

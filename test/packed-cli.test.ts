@@ -131,7 +131,7 @@ import { writeSync } from 'node:fs';
 registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSync(2, url + '\\n'); return next(url, context); } });
 `;
 
-/** The modules in a trace that are not of this bundle. Errors: nothing of it was loaded. */
+/** Returns the modules in a trace that are not in this bundle. Fails if no module of the bundle was loaded. */
 function outside(bundle: 'data' | 'client', trace: string): readonly string[] {
   const own = new RegExp(`/@hob/cli/dist/(?:main|client-verbs|data-verbs|${bundle}|${bundle}/[\\w-]+)\\.js$`);
   const loaded = trace.split('\n').filter((line) => line.startsWith('file:'));
@@ -335,7 +335,7 @@ test('an installed hob check loads its bundle alone, and says of hostile manifes
   );
 }, 400_000);
 
-test('an installed verb that only talks to a host loads its bundle alone, and says what its modules say', async (context) => {
+test('an installed verb that only talks to a host loads only its bundle, and prints what it prints without the bundle', async (context) => {
   if (!needs('linux')) context.skip('needs Linux');
   const { folder } = installedOr(context);
   const { home, env } = newHome(folder, 'home-client');
@@ -343,7 +343,7 @@ test('an installed verb that only talks to a host loads its bundle alone, and sa
   fs.writeFileSync(trace, TRACE);
   const { serve, run } = commandsOf(home, env);
   const traced = commandsOf(home, { ...env, NODE_OPTIONS: `--import=${trace}` });
-  // The same verbs, of the modules outside of the bundle.
+  // This program runs the same verbs from the modules outside of the bundle.
   const apart = join(folder, 'apart.mjs');
   const table = join(folder, 'prefix/lib/node_modules/@hob/cli/dist/table.js');
   fs.writeFileSync(apart, `import { runLine, verbsFor } from ${JSON.stringify(table)};\nconst args = process.argv.slice(2);\nprocess.exit(await runLine(args, await verbsFor(args)));\n`); // biome-ignore format: one line
@@ -358,12 +358,12 @@ test('an installed verb that only talks to a host loads its bundle alone, and sa
     const other = await modules.run(...named);
     expect([code, steady(out), own.join('\n')], words.join(' ')).toEqual([other.code, steady(other.out), other.err]);
   }
-  // The process of such a verb holds caps.
+  // The process of such a verb holds caps, so it is locked down.
   const frozen = join(folder, 'frozen.mjs');
   fs.writeFileSync(frozen, "process.on('exit', () => console.error('frozen:', Object.isFrozen(Array.prototype)));\n");
   const looked = commandsOf(home, { ...env, NODE_OPTIONS: `--import=${frozen}` });
   expect((await looked.run('status')).err).toBe('frozen: true\n');
-  // These need more than a bundle has.
+  // These command lines are not run from the bundle.
   expect((await run('status', '--store', join(home, 'none.yaml'))).err).toMatch(
     /^hob: there is no such file of a store/,
   );
@@ -477,7 +477,7 @@ requires('postgres', 'linux')(
   400_000,
 );
 
-test('tests of the deep run start the installed hob; those of a mutant, and where npm is offline, the sources', () => {
+test('tests of the deep run start the installed hob; tests of a mutant, and tests where nothing is installed, start the sources', () => {
   const sources = hobProgram({});
   expect(sources.at(-1)).toBe(join(ROOT, 'packages', 'cli', 'src', 'main.ts'));
   expect(hobProgram({ HOB_TEST_INSTALLED: join(tmpdir(), 'nothing-is-here') })).toEqual(sources);

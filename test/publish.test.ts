@@ -76,7 +76,7 @@ test('the owner names the repository once, and each package points to its folder
 
 test('each module has a source map with the text of its source', (context) => {
   for (const { name, folder } of each(context)) {
-    // But for the bundles of verbs, whose modules have theirs beside them, and the files that only name a place.
+    // Except the bundles of verbs, whose modules are also in the tarball, and the files that only name a place.
     const modules = filesOf(join(folder, 'dist')).filter((file) => /(?<!\.here)\.js$/.test(file) && !/\/dist\/(?:data|client)(?:\.js$|\/)/.test(file)); // biome-ignore format: one line
     expect(modules.length, name).toBeGreaterThan(0);
     for (const file of modules) {

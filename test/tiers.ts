@@ -144,7 +144,7 @@ export const firstFiles: readonly string[] = [
   'packages/{caps-net,cluster,store-postgres}/crash/*.test.ts',
 ];
 
-/** These take over a minute, and most also wait until the packages are packed. They begin first in their regime. */
+/** These take over a minute. They begin first in their regime. */
 export const earlyFiles: readonly string[] = [
   'test/{release-run,packed-cli,pack,exit-codes,readme-again,native,api}.test.ts',
 ];

@@ -30,7 +30,10 @@ export interface Installed {
   remove(): void;
 }
 
-/** A copy in `into`. Undefined where the package registry, which has what Hob depends on, cannot be reached. */
+/**
+ * Makes a copy, in the folder `into` if it is given. Undefined where the package registry, which has what Hob depends
+ * on, cannot be reached.
+ */
 export async function installed(into?: string): Promise<Installed | undefined> {
   const folder = into ?? fs.mkdtempSync(join(tmpdir(), 'hob-packed-'));
   fs.mkdirSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Packs and installs the packages before the first test needs them. Else several tests wait for one of them to do it. If
- * a folder is given, it gets a copy of what was installed.
+ * Packs and installs the packages before the first test needs them. Otherwise several tests would wait until one of
+ * them has done it. If a folder is given, this copies the installed packages into it.
  */
 import { installed } from './installed.ts';
 
