@@ -477,7 +477,7 @@ requires('postgres', 'linux')(
   400_000,
 );
 
-test('tests of the deep run start the installed hob; tests of a mutant, and tests where nothing is installed, start the sources', () => {
+test('tests start the installed hob if the run installed one; tests of a mutant, and of any other run, start the sources', () => {
   const sources = hobProgram({});
   expect(sources.at(-1)).toBe(join(ROOT, 'packages', 'cli', 'src', 'main.ts'));
   expect(hobProgram({ HOB_TEST_INSTALLED: join(tmpdir(), 'nothing-is-here') })).toEqual(sources);

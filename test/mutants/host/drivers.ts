@@ -26,7 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
     if (overlap(place, resolvePath(directory), table) || leads(place, directory))
       throw new CapError(
         'E_ROOT_CONTAINS_HOST_STATE',
-        'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',
+        'that directory is, contains or lies inside the state or the code of the host, or has a link on the way to them: grant another, or move the state with --state',
       );`,
     replace: `for (const directory of own) {
   }`,

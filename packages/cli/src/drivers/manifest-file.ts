@@ -1,7 +1,8 @@
 /**
  * Compiles the manifests that govern, and finds the real folders of their roots.
  *
- * Promise: no root is, contains or lies inside the state, the code, a manifest or the ledger's copy of the host.
+ * Promise: no root is, contains or lies inside the state, the code, a manifest or the ledger's copy of the host. No root
+ * has a link on the way to them.
  */
 import { realpathSync } from 'node:fs';
 import { checkRoot } from '@hob/host/programs';
@@ -83,7 +84,7 @@ export function realRoots(plan: Plan, own: readonly string[]): RealRoots {
       const { code } = error as { readonly code?: string };
       throw new Mistake(
         code === 'E_ROOT_CONTAINS_HOST_STATE'
-          ? `roots.${name}: this folder is, contains or lies inside the state, the code, the manifest or the ledger of the host: choose a smaller root, or move them` // biome-ignore format: one line
+          ? `roots.${name}: this folder is, contains or lies inside the state, the code, the manifest or the ledger of the host, or has a link on the way to them: choose another root, or move them` // biome-ignore format: one line
           : `roots.${name}: there is no folder ${path} that may be read: make it, or name another`,
       );
     }

@@ -47,7 +47,7 @@ test('a link counts as the directory that it leads to, for the root and for the 
   expect(check(at('root'), at('state-link'))).toBe(refused);
 });
 
-test('attack: a root is refused if a link in it leads to a file of the host: an agent could lead the link elsewhere', () => {
+test('attack: a root is refused if it has a link on the way to a file of the host: an agent could lead the link elsewhere', () => {
   symlinkSync('../other', at('root/sub/relative'));
   symlinkSync(at('other'), at('root/whole'));
   symlinkSync('../root/whole', at('other/chain'));

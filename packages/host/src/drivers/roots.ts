@@ -4,8 +4,8 @@
  *
  * Promise: directories are compared by device and inode, up the tree of each side. So no link, other spelling or bind
  * mount gets around the check. The kernel's mount table finds a part that is mounted a second time. A directory is
- * also refused if a link in it leads to one of these files. An agent that could write the host's store, keys or code
- * would hold everything.
+ * also refused if it has a link on the way to a file of the host. An agent that could write the host's store, keys or
+ * code would hold everything.
  */
 import { accessSync, constants, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -162,7 +162,7 @@ export function checkRoot(root: string, own: readonly string[]): string {
     if (overlap(place, resolvePath(directory), table) || leads(place, directory))
       throw new CapError(
         'E_ROOT_CONTAINS_HOST_STATE',
-        'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',
+        'that directory is, contains or lies inside the state or the code of the host, or has a link on the way to them: grant another, or move the state with --state',
       );
   return place.found;
 }
