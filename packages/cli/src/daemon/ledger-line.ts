@@ -1,4 +1,5 @@
 /** Lines of the ledger for a person, and which of them belong to what. */
+import { isMeant } from '../line/ids.ts';
 import { idText, type Names } from './names.ts';
 
 /** A line, as far as it is looked at here. */
@@ -29,10 +30,12 @@ function fieldText(name: string, value: unknown, names: Names): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** Whether a line names this grant. */
-export const isOfGrant = ({ grant }: LedgerLine, id: string): boolean => grant === id;
-/** Whether a line names this session. */
-export const isOfSession = ({ session }: LedgerLine, id: string): boolean => session === id;
+/** Whether a line names this grant. Also finds one that has ended, by its short id. */
+export const isOfGrant = ({ grant }: LedgerLine, id: string): boolean =>
+  typeof grant === 'string' && isMeant('G', id, grant);
+/** Whether a line names this session. Also finds one that has ended, by its short id. */
+export const isOfSession = ({ session }: LedgerLine, id: string): boolean =>
+  typeof session === 'string' && isMeant('S', id, session);
 
 /**
  * The lines behind one: the grant that authorised it, the request that was approved, and the answer of the person.

@@ -248,6 +248,7 @@ test('the ledger is shown by grant, by session and by reason, followed, exported
   expect(behind.some((line) => / {2}grant {2}/.test(line) && /grant=G1\b/.test(line))).toBe(true);
   expect(behind.every((line) => !/grant=G2\b/.test(line))).toBe(true);
   await refused(hob, /there is no line E99999 of your sessions/, 'ledger', 'show', '--why', 'E99999');
+  await refused(hob, /no line of your sessions names S99/, 'ledger', 'show', '--session', 'S99');
 
   expect((await hob.run('ledger', 'export', kept)).out).toMatch(/^wrote \d+ lines\n$/);
   expect(statSync(kept).mode & 0o777).toBe(0o600);
@@ -257,6 +258,11 @@ test('the ledger is shown by grant, by session and by reason, followed, exported
   expect(exported.length).toBeGreaterThanOrEqual(all.length);
   expect((await hob.run('ledger', 'export')).out.split('\n').slice(0, exported.length)).toEqual(exported);
   expect(await shaped(hob, 'ledger verify')).toMatchObject({ ok: true });
+  // What has ended is in no other list. Its lines are found by the ids that they show.
+  const ofSession = await lines('--session', 'S1');
+  expect((await hob.run('end', 'S1')).code).toBe(0);
+  expect((await lines('--session', 'S1')).slice(0, ofSession.length)).toEqual(ofSession);
+  expect((await lines('--grant', 'G1')).slice(0, ofGrant.length)).toEqual(ofGrant);
   // Nothing in it is a secret.
   expect(exported.join('\n') + all.join('\n')).not.toMatch(/hob1_/);
 }, 400_000);

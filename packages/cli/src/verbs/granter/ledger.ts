@@ -1,5 +1,5 @@
 /** `hob ledger`: what happened, and by whose leave. */
-import { lineNumber } from '../../line/ids.ts';
+import { isId, lineNumber } from '../../line/ids.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { REACH, SESSION } from '../../line/options.ts';
 import { isGiven, textOf, type Verb } from '../../line/verb.ts';
@@ -56,16 +56,23 @@ export const ledger: Verb = {
           line('end not recorded: the host ended before this call, or before the line was on disk');
         return 0;
       }
-      const g = grant === undefined ? undefined : (await grantNamed(granter, grant)).id;
-      const s = session === undefined ? undefined : (await sessionNamed(granter, session)).id;
+      // What has ended is in no list. Only the lines know its id.
+      const g = grant === undefined || isId('G', grant) ? grant : (await grantNamed(granter, grant)).id;
+      const s = session === undefined || isId('S', session) ? session : (await sessionNamed(granter, session)).id;
+      let shown = 0;
       for (let from = 1; ; await pause(300)) {
         for await (const text of linesOf(granter, from)) {
           const each = JSON.parse(text) as Line;
           from = each.seq + 1;
           if (each.k === 'name') names = await allNames(granter);
-          if ((g === undefined || isOfGrant(each, g)) && (s === undefined || isOfSession(each, s))) show(each);
+          if ((g !== undefined && !isOfGrant(each, g)) || (s !== undefined && !isOfSession(each, s))) continue;
+          show(each);
+          shown += 1;
         }
-        if (!isGiven(given, 'follow')) return 0;
+        if (isGiven(given, 'follow')) continue;
+        if (shown > 0 || (g ?? s) === undefined) return 0;
+        const asked = [grant, session].filter((each) => each !== undefined).join(' and ');
+        throw new Mistake(`no line of your sessions names ${asked}: hob ledger lists them`);
       }
     });
   },
