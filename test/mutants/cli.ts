@@ -50,6 +50,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: lineTests,
   },
   {
+    name: 'cli-older-node',
+    breaks: 'on an older Node hob breaks with a stack',
+    file: 'packages/cli/src/main.ts',
+    find: 'if (Number.parseInt(process.versions.node, 10) < 24) {',
+    replace: 'if (Number.parseInt(process.versions.node, 10) < 4) {',
+    tests: lineTests,
+  },
+  {
     name: 'cli-loads-version',
     breaks: 'hob --version loads every verb',
     file: 'packages/cli/src/data-verbs.ts',

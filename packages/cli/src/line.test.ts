@@ -33,6 +33,13 @@ test('a mistyped verb or option is refused with 2, and the nearest one is named'
   for (const { err } of [verb, option]) expect(err).not.toMatch(/^\s+at /m);
 });
 
+test('on an older Node hob says which one to install, and loads nothing else', () => {
+  const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.11.0" } });';
+  const hooks = ['--import', resolveHook, '--import', `data:text/javascript,${encodeURIComponent(older)}`];
+  const { status, stderr } = spawnSync(process.execPath, [...hooks, main, '--version'], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, 'hob: this is Node 22.11.0: install Node 24 or later, and run hob with it\n']);
+});
+
 test('the help of every verb has an example, its exit codes, and the shape of its JSON', () => {
   expect(hob('--help').code).toBe(0);
   const shown = hob('ledger', 'verify', '--help');

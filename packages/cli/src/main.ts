@@ -5,12 +5,17 @@
  * Node keeps the compiled form of the modules, so that the next call starts faster. It lies among the code of this
  * program, which no session may hold a folder of (`ownCode`). Where that cannot be written, nothing is kept.
  */
-import { enableCompileCache } from 'node:module';
+import * as modules from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { clientVerb } from './client-verbs.ts';
 import { dataVerb } from './data-verbs.ts';
 
-enableCompileCache(fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)));
+// An older Node can read this file, and breaks with a stack in what it loads. npm only warns of it.
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(`hob: this is Node ${process.versions.node}: install Node 24 or later, and run hob with it\n`);
+  process.exit(1);
+}
+modules.enableCompileCache(fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)));
 // A reader that has gone, such as `head`, is no mistake, and nothing can be said to it.
 process.stdout.on('error', () => process.exit(1));
 const args = process.argv.slice(2);
