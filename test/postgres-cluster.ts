@@ -72,7 +72,10 @@ export async function openCluster({ tcp, diskMiB }: ClusterOptions = {}): Promis
   const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' };
   if (diskMiB === undefined) {
     const made = spawnSync(initdb[0] as string, initdb.slice(1), { ...asUser, encoding: 'utf8', env, cwd: folder });
-    if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+    if (made.status !== 0) {
+      rmSync(folder, { recursive: true, force: true });
+      throw new Error(`initdb: ${made.stderr}`);
+    }
   }
   const settings = [`unix_socket_directories=${socket}`, 'max_connections=100', 'shared_buffers=32MB'];
   const port = tcp === undefined ? 5432 : await freePort();

@@ -6,7 +6,7 @@
  */
 import { type StdioOptions, spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
 import { adaptersMissing } from '../scripts/adapters.mjs';
@@ -140,8 +140,19 @@ const probes: Record<Need, () => string | undefined> = {
   postgres: () =>
     postgresPrograms() === undefined
       ? 'needs the programs of a PostgreSQL server, 15 or later (Debian: postgresql)'
-      : undefined,
+      : hasName()
+        ? undefined
+        : 'needs a user with a name: PostgreSQL refuses a user that is only a number, as in a container',
 };
+
+/** Whether the system has a name for this user. Root runs the server as nobody. */
+function hasName(): boolean {
+  try {
+    return userInfo().username !== '';
+  } catch {
+    return false;
+  }
+}
 
 export const NEEDS: readonly Need[] = Object.keys(probes) as Need[];
 
