@@ -10,7 +10,7 @@ interface Begun {
 export function modulesOf(code: Uint8Array): Promise<readonly Begun[]> {
   const bytes = Buffer.from(code);
   const script = bytes
-    .latin1Slice(8, 8 + bytes.readUInt32LE(0))
+    .toString('latin1', 8, 8 + bytes.readUInt32LE(0))
     .replaceAll(/^const m\d+ = \(\(\) => \{ \/\/ (\S+)$/gm, "$&\nrequire('test:begun')('$1');");
   const run = `
     const begun = [];

@@ -95,7 +95,7 @@ export function servedLayers(places: UsualPlaces, named: readonly string[]): Ser
   if (places.isNamed || (!isNamed('user') && statOf(places.user) !== undefined)) files.push(['user', places.user]);
   const upper = readFiles([...files, ...given]);
   if (upper.given.length + upper.lost.length === 0 || (places.isNamed && statOf(places.user) === undefined))
-    throw new UserMistake(`there is no manifest ${places.user}: write one, or name it with --manifest`);
+    throw new UserMistake(`there is no manifest ${places.user}: make one with hob init, or name it with --manifest`);
   if (upper.lost.length > 0) return { ...upper, said: [] };
   const here = (['project', 'local'] as const).flatMap((layer): readonly NamedFile[] => {
     const path = join(places.here, layer === 'project' ? 'hob.yaml' : 'hob.local.yaml');

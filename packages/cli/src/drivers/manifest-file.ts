@@ -69,7 +69,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    throw new Mistake(`there is no manifest ${path}: write one, or name it with --manifest`);
+    throw new Mistake(`there is no manifest ${path}: make one with hob init, or name it with --manifest`);
   }
 }
 

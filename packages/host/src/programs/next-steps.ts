@@ -13,7 +13,7 @@ interface StartOutcome {
   readonly ended: boolean;
   /** The files with the new secrets. Undefined if there are none. */
   readonly files: SecretFiles | undefined;
-  /** Nobody sees the new secrets. */
+  /** Nobody sees new secrets: no terminal shows them, and no file takes them. */
   readonly lost: boolean;
 }
 
@@ -34,7 +34,7 @@ export function nextSteps(
   words: CommandWords,
 ): readonly string[] {
   // Only with the same directory and the same state does the next start find this session.
-  const again = 'stop, and start again with the same options and --new-secrets --secrets-to DIR';
+  const again = `stop, and start again with the same options and --new-secrets${lost ? ' --secrets-to DIR' : ''}`;
   const { session, granter } = secrets;
   const isNew = session.secret !== undefined || granter.secret !== undefined;
   const agentsFile = session.secret === undefined ? undefined : files?.session;

@@ -100,7 +100,10 @@ test('check --schema prints the JSON Schema that editors complete from, and chec
 
 test('check without a file looks at the layers that hob serve reads', () => {
   const none = hob('check');
-  expect([none.code, none.err]).toEqual([1, expect.stringMatching(/there is no manifest .*hob\.yaml: write one/)]);
+  expect([none.code, none.err]).toEqual([
+    1,
+    expect.stringMatching(/there is no manifest .*hob\.yaml: make one with hob init/),
+  ]);
   mkdirSync(join(folder, '.config/hob'), { recursive: true });
   file('.config/hob/hob.yaml', GOOD.replace('./work', '../../work'));
   expect(hob('check')).toEqual({ code: 0, out: 'no mistakes\n', err: '' });
