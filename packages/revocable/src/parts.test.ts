@@ -1,5 +1,6 @@
 /** The lines of streams that came out of a grant: which parts are counted, and which have lines of their own. */
 import { type ByteSink, type ByteSource, driver, E, type Far, iterate, verifyLedger } from '@hob/vat';
+import { ephemeral, forwardsTo } from '@hob/vat/forwarder';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { volume } from '../../../test/depth.ts';
@@ -302,4 +303,24 @@ test('property: the counts of all lines are what passed, and no call but a part 
     }),
     { numRuns: volume(15, 50) },
   );
+});
+
+test('a part that two turns receive is not changed for one by what the other does with it', async () => {
+  const { vat } = await world();
+  const like = madeSource(none);
+  const told: number[][] = [];
+  await vat.turn(() => {
+    const part = E.when(undefined, () => new Uint8Array([1, 2, 3]));
+    const source = ephemeral('a source with one part', () => part);
+    forwardsTo(source, like);
+    const { cap } = revocable(ephemeral('files', () => source) as Far<Files>, {});
+    const stream = E(cap).read(1) as unknown as Far<ByteSource>;
+    for (let n = 0; n < 2; n += 1)
+      E.when(E(stream).next(), (bytes) => {
+        told.push([...(bytes as Uint8Array)]);
+        (bytes as Uint8Array).fill(9);
+      });
+  });
+  const whole = [1, 2, 3];
+  await expect.poll(() => told, { timeout: 20_000 }).toEqual([whole, whole]);
 });

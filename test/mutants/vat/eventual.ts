@@ -58,6 +58,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/revocable/src/membrane.test.ts'],
   },
   {
+    name: 'passing-shares',
+    breaks: 'a policy of somebody else’s can change the bytes of an answer for those who hold it, too',
+    file: 'packages/vat/src/eventual/passing.ts',
+    find: 'const promise = sharesBytes === true ?',
+    replace: 'const promise = sharesBytes !== undefined ?',
+    tests: ['packages/revocable/src/forwarder/forward.test.ts'],
+  },
+  {
+    name: 'when-shares',
+    breaks: 'a turn that changes the bytes of an answer changes them for others that wait for it',
+    file: 'packages/vat/src/eventual/wait.ts',
+    find: 'this.#read = read ?? fulfilment;',
+    replace: 'this.#read = read ?? ((promise) => promise.value);',
+    tests: ['packages/revocable/src/parts.test.ts'],
+  },
+  {
     name: 'caller-line',
     breaks: 'an error of a call does not say where the call is',
     file: 'packages/vat/src/eventual/send.ts',

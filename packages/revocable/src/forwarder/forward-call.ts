@@ -250,6 +250,8 @@ class Calls<S extends readonly unknown[]> {
       },
       next: this.#pipelines ? (method, args) => this.#self.callByMessage(pipelined, method, args) : undefined,
       cause,
+      // A grant looks at no bytes. Otherwise a file would be copied twice more on its way.
+      sharesBytes: (cause !== undefined || call.parts !== undefined) && ended === undefined,
     });
   }
 

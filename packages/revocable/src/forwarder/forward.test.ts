@@ -1,5 +1,6 @@
 /** The combinator: what the author of a policy can rely on, and what a caller cannot get past. */
 import { CapError, type Definition, define, driver, E, type Far, promise, spawn } from '@hob/vat';
+import { ephemeral } from '@hob/vat/forwarder';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { Box, code, jobs, lines, say, slowDriver, world } from '../../test/world.ts';
@@ -326,4 +327,17 @@ test('all data passes through forwarders unchanged', async () => {
   );
   const bytes = new Uint8Array([1, 2, 3]);
   for (const cap of caps) expect(await say(cap, 'give', { bytes, n: [1n, undefined, -0] })).toEqual({ bytes, n: [1n, undefined, -0] }); // biome-ignore format: one line
+});
+
+test('bytes that a policy changes after a call are those of its own caller alone', async () => {
+  const { vat } = await world();
+  const vandal = forward<readonly []>('vandal', {
+    after: (_, __, outcome) => void (outcome as { readonly value?: Uint8Array }).value?.fill(9),
+  });
+  const kept = await vat.turn(() => {
+    const bytes = E.when(undefined, () => new Uint8Array([1, 2, 3]));
+    const memory = ephemeral('memory', () => bytes) as Far<{ read(): Uint8Array }>;
+    return E.when(E(vandal(memory)).read(), () => E(memory).read());
+  });
+  expect(kept).toEqual(new Uint8Array([1, 2, 3]));
 });

@@ -10,8 +10,10 @@ import type { Causes, Outside } from '../core/causes.ts';
 import type { CapError } from '../core/errors.ts';
 import { type OptionNames, takeOptions } from '../core/options.ts';
 import { type VatPromise, vatPromiseOf } from '../core/promise.ts';
+import { fulfilment } from '../turn/resolved.ts';
 import type { ActorHome } from '../turn/runnable.ts';
 import { type Effect, turnFor } from '../turn/turn.ts';
+import { passUnchanged } from '../turn/values.ts';
 import { when } from './wait.ts';
 
 /** Handlers of an answer that is passed on. Without `next`, calls on the pending answer wait. */
@@ -24,9 +26,14 @@ export interface Passing {
   readonly next?: Procedure | undefined;
   /** When this cause ends, or one of several, the caller's answer breaks. */
   readonly cause?: string | readonly string[] | undefined;
+  /**
+   * With `true`, an answer that is bytes reaches `ok` without being copied, and is not copied if `ok` returns it. Others
+   * may hold these bytes, so `ok` must neither change nor keep them. Default: `ok` gets a copy.
+   */
+  readonly sharesBytes?: boolean | undefined;
 }
 
-const passingOptions: OptionNames<Passing> = { ok: true, broken: true, next: true, cause: true };
+const passingOptions: OptionNames<Passing> = { ok: true, broken: true, next: true, cause: true, sharesBytes: true };
 
 /** A waiting caller, as something that a cut ends. */
 class Waiting implements Outside, Effect {
@@ -57,11 +64,19 @@ class Waiting implements Outside, Effect {
   }
 }
 
+/** The value of a promise, for a handler that shares its bytes. */
+const shared = (promise: VatPromise): unknown =>
+  promise.value instanceof Uint8Array ? promise.value : fulfilment(promise);
+
 /** Call within a turn. `answer` must be a promise that the vat made. Errors: `invalid`. */
 export function passOn(answer: Promise<unknown>, passing: Passing): Promise<unknown> {
   const turn = turnFor('passOn');
-  const { ok, broken, next, cause } = takeOptions(passing, 'passOn', passingOptions);
-  const promise = when(answer, ok, broken);
+  const { ok, broken, next, cause, sharesBytes } = takeOptions(passing, 'passOn', passingOptions);
+  const sharing = (value: unknown): unknown => {
+    const result = ok(value);
+    return result === value && value instanceof Uint8Array ? passUnchanged(value) : result;
+  };
+  const promise = sharesBytes === true ? when(answer, sharing, broken, shared) : when(answer, ok, broken);
   const vatPromise = vatPromiseOf(promise) as VatPromise;
   if (next !== undefined) vatPromise.along(new Ephemeral(turn.home as ActorHome, 'pipelined', next));
   const { causes } = turn.chain;

@@ -23,6 +23,7 @@ class Wait implements Effect {
   readonly #deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message;
   /** For a durable wait: `[self, method, data]`, and the cell that holds it. */
   readonly #lasting: readonly unknown[] | undefined;
+  readonly #read: typeof fulfilment;
   #kept: string | undefined;
 
   constructor(
@@ -30,8 +31,9 @@ class Wait implements Effect {
     awaited: unknown,
     answer: VatPromise | undefined,
     deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message,
-    waits?: readonly unknown[],
+    { waits, read }: { readonly waits?: readonly unknown[]; readonly read?: typeof fulfilment } = {},
   ) {
+    this.#read = read ?? fulfilment;
     this.#lasting = waits;
     this.#turn = turn;
     this.#awaited = awaited;
@@ -58,7 +60,7 @@ class Wait implements Effect {
     if (vatPromise === undefined) settle({ value: this.#awaited });
     else
       vatPromise.watch(
-        () => settle({ value: fulfilment(vatPromise) }),
+        () => settle({ value: this.#read(vatPromise) }),
         (error) => settle({ error }),
       );
   }
@@ -90,6 +92,7 @@ export function when(
   x: unknown,
   ok: ((value: never) => unknown) | undefined,
   broken?: (error: Error) => unknown,
+  read?: typeof fulfilment,
 ): Promise<unknown> {
   const turn = current;
   if (turn === undefined) {
@@ -116,7 +119,7 @@ export function when(
     return make('when broken', (broken ?? rethrow) as (value: never) => unknown, settled.error);
   };
   try {
-    turn.effects.push(new Wait(turn, awaited, answer, deliver));
+    turn.effects.push(new Wait(turn, awaited, answer, deliver, read === undefined ? {} : { read }));
   } catch (error) {
     answer.break(error);
     throw error;
@@ -163,7 +166,7 @@ export function to(self: object, method: string, ...data: unknown[]): { on(promi
               cause: seq,
               from: actor,
             }),
-          target instanceof VatPromise ? undefined : [self, method, passed.args, chain.ids],
+          target instanceof VatPromise ? {} : { waits: [self, method, passed.args, chain.ids] },
         ),
       );
     },

@@ -224,7 +224,23 @@ function plain(own: PropertyDescriptor, key: string | number): unknown {
   return own.value;
 }
 
+const passedOn = new WeakSet<Uint8Array>();
+
+/**
+ * Lets the next `pass` return these bytes themselves instead of a copy. Only for the bytes of a promise that become those
+ * of another one: nobody can change them, because each turn that receives the value of a promise gets a copy.
+ */
+export function passUnchanged(bytes: Uint8Array): Uint8Array {
+  passedOn.add(bytes);
+  return bytes;
+}
+
 function walkBytes(bytes: Uint8Array, into: Walk): Uint8Array {
+  if (passedOn.delete(bytes)) {
+    into.bytes += 16 + bytes.length;
+    into.mutable = true;
+    return bytes;
+  }
   const known = into.copies?.get(bytes) as Uint8Array | undefined;
   if (known !== undefined) {
     into.bytes += 16 + known.length;
