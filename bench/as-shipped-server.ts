@@ -8,7 +8,7 @@ import './lockdown.ts';
 import { makeFirewall } from '@hob/firewall';
 import { openHost } from '@hob/host';
 import { type ByteSource, captp, driverOf, E, fromWebSocket } from '@hob/vat';
-import { chunkBytes, listen, type Wire } from './captp-wires.ts';
+import { chunkBytes, listen, type Wire, wires } from './captp-wires.ts';
 
 export interface Shipped {
   readonly url: string;
@@ -16,6 +16,8 @@ export interface Shipped {
   readonly counted: string;
   /** The port of the bare connection. */
   readonly port: number;
+  /** The port of the same calls over capnweb. */
+  readonly capnweb: number;
 }
 
 export interface Service {
@@ -73,7 +75,8 @@ const bare: Wire = {
 };
 const { url } = await host.serve();
 const port = await listen(bare);
-process.send?.({ url, free, counted, port } satisfies Shipped);
+const capnweb = await listen(wires.capnweb);
+process.send?.({ url, free, counted, port, capnweb } satisfies Shipped);
 process.once('message', async () => {
   await host.close();
   process.exit();

@@ -10,9 +10,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Worker } from 'node:worker_threads';
 import { E, type Far, openStore, openVats } from '@hob/vat';
-import type { Asked } from './bare-worker.ts';
+import { BareCommits } from './bare-commits.ts';
 import { Counter, definitions, Hop } from './durable-actors.ts';
 import type { Case, Suite } from './measure.ts';
 import { slowDisk } from './slow-disk.ts';
@@ -47,49 +46,8 @@ async function go(far: number, times: number): Promise<void> {
 
 // ---- the peer
 
-class Bare {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, () => void>();
-  #ids = 0;
-
-  constructor(name: string, grouped: boolean) {
-    const home = mkdtempSync(join(folder, name));
-    this.#worker = new Worker(new URL('bare-worker.ts', import.meta.url), {
-      workerData: { folder: home, grouped },
-      execArgv: [],
-    });
-    this.#worker.on('message', (ids: readonly number[]) => {
-      for (const id of ids) {
-        this.#waiting.get(id)?.();
-        this.#waiting.delete(id);
-      }
-    });
-    this.#worker.on('error', (error) => {
-      throw error;
-    });
-  }
-
-  commit(key: string, value: string): Promise<void> {
-    this.#ids += 1;
-    const id = this.#ids;
-    const asked: Asked = { id, key, value };
-    this.#worker.postMessage(asked);
-    return new Promise((resolve) => void this.#waiting.set(id, resolve));
-  }
-
-  async ask(key: string, times: number): Promise<void> {
-    for (let i = 0; i < times; i += 1) await this.commit(key, `Counter 0\n[${i}]`);
-  }
-
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#worker.once('exit', () => resolve());
-      this.#worker.postMessage('close');
-    });
-  }
-}
-const bare = new Bare('lone', false);
-const bareGrouped = new Bare('grouped', true);
+const bare = new BareCommits(folder);
+const bareGrouped = new BareCommits(folder, { grouped: true });
 
 /** us per operation. */
 async function timed(n: number, body: () => Promise<unknown>): Promise<number> {
@@ -102,7 +60,7 @@ const all = (n: number, caller: (i: number, times: number) => Promise<void>): Pr
 const ours64 = (n: number): Promise<number> =>
   timed(n, () => all(n, (i, times) => ask(counters[i] as Far<Counter>, times)));
 const bare64 =
-  (peer: Bare) =>
+  (peer: BareCommits) =>
   (n: number): Promise<number> =>
     timed(n, () => all(n, (i, times) => peer.ask(`a/bench/${i}`, times)));
 
