@@ -16,7 +16,7 @@ interface Skip {
   reason: string;
 }
 
-/** Files of `npm run check` take under 3 s of processor time; beside others on two cores that is this. */
+/** Files of `npm run check` take under 2.5 s of processor time; beside others on two cores that is this. */
 const SLOW_MS = 5_000;
 
 export default class Counts implements Reporter {
