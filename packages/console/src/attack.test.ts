@@ -5,9 +5,10 @@ import type { Granter } from '@hob/host';
 import { connect, E } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { type ConsoleScene, consoleScene, openBrowser, openPage } from '../test/page.ts';
+import { browserFor, type ConsoleScene, consoleScene, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 const armed = (): boolean => document.querySelector('button.yes:not(:disabled)') !== null;
 
@@ -38,9 +39,8 @@ test('a page that lies over the framed console gets no click to it, even with a 
   const frame = (sandbox: string): string =>
     `<iframe ${sandbox} src="${link}" style="position:fixed;inset:0;width:100%;height:100%;opacity:0.01;border:0"></iframe>`; // biome-ignore format: one line
   const lure = `<button id="lure" style="position:fixed;left:40px;top:400px">You have won</button>`;
-  const browser = await openBrowser();
   for (const sandbox of ['', 'sandbox="allow-scripts allow-same-origin"', 'sandbox="allow-scripts"']) {
-    const { page } = await openPage(await attackerAt(`<!doctype html>${lure}${frame(sandbox)}`), { browser });
+    const { page } = await openPage(await attackerAt(`<!doctype html>${lure}${frame(sandbox)}`));
     for (const inner of page.frames().slice(1)) expect(await inner.locator('article.card').count()).toBe(0);
     for (let y = 20; y < 900; y += 110) for (let x = 20; x < 1100; x += 180) await page.mouse.click(x, y);
     await page.keyboard.press('Tab');

@@ -7,9 +7,10 @@ import type { Grant } from '@hob/host';
 import { E, type Far } from '@hob/vat';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { consoleScene, noteUnarmed, openBrowser, openPage } from '../test/page.ts';
+import { browserFor, consoleScene, noteUnarmed, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 const code = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
@@ -172,12 +173,11 @@ test('a card that moves or changes has to be read again', async () => {
 
 test('a link opens one page once, and its code leaves the address at once', async () => {
   const at = await consoleScene();
-  const browser = await openBrowser();
   const link = await at.link();
-  const { page } = await openPage(link, { browser });
+  const { page } = await openPage(link);
   await page.getByText('Nothing waits for an answer.').first().waitFor();
   expect(page.url()).toBe(`${at.at}/console`);
-  const second = await openPage(link, { browser });
+  const second = await openPage(link);
   await second.page
     .getByRole('alert')
     .waitFor()
@@ -185,19 +185,18 @@ test('a link opens one page once, and its code leaves the address at once', asyn
       throw new Error(`${error}; errors: ${second.errors.join('; ')}; page: ${await second.page.locator('body').textContent()}`); // biome-ignore format: one line
     });
   expect(await second.page.locator('main').getAttribute('inert')).not.toBe(null);
-  const third = await openPage(`${at.at}/console`, { browser });
+  const third = await openPage(`${at.at}/console`);
   await third.page.getByText('This address has no code').waitFor();
   expect(await page.evaluate(() => [document.cookie, localStorage.length, sessionStorage.length])).toEqual(['', 0, 0]);
 });
 
 test('a page of another origin can neither read the console, frame it, nor act', async () => {
   const at = await consoleScene();
-  const browser = await openBrowser();
-  const { page } = await openPage(await at.link(), { browser });
+  const { page } = await openPage(await at.link());
   await page.getByText('Nothing waits for an answer.').first().waitFor();
   // Another port is another origin.
   const evil = await consoleScene();
-  const { page: attacker } = await openPage(`${evil.at}/nothing`, { browser });
+  const { page: attacker } = await openPage(`${evil.at}/nothing`);
   const seen = await attacker.evaluate(async (target) => {
     const tried: Record<string, unknown> = {};
     tried['fetch'] = await fetch(`${target}/console`).then(
@@ -303,12 +302,11 @@ test('axe finds no violation in any room, in light and dark, on a phone and with
   );
   writing.catch(() => {});
   await at.inbox();
-  const browser = await openBrowser();
   for (const { width, dark, zoom } of [
     { width: 1100, dark: false, zoom: 1 },
     { width: 390, dark: true, zoom: 2 },
   ]) {
-    const { page } = await openPage(await at.link(), { browser, viewport: { width, height: 800 } });
+    const { page } = await openPage(await at.link(), { viewport: { width, height: 800 } });
     await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
     await page.evaluate((size) => {
       document.documentElement.style.fontSize = `${size * 16}px`;

@@ -5,9 +5,10 @@ import { connect, E, type Far } from '@hob/vat';
 import type { Connected } from '@hob/vat/wire';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { type ConsoleScene, consoleScene, noteUnarmed, openPage } from '../test/page.ts';
+import { browserFor, type ConsoleScene, consoleScene, noteUnarmed, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 const armed = (): boolean => document.querySelector('button.yes:not(:disabled)') !== null;
 const outcome = (promise: Promise<unknown>): Promise<string> =>

@@ -3,9 +3,10 @@ import { E } from '@hob/vat';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { consoleScene, openPage } from '../test/page.ts';
+import { browserFor, consoleScene, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 /** The name of the element with the focus, as a person would call it. */
 const focused = (): string => {

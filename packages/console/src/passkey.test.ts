@@ -7,9 +7,10 @@ import { E, type Far } from '@hob/vat';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { consoleScene, openPage } from '../test/page.ts';
+import { browserFor, consoleScene, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 interface Authenticator {
   /** Whether the person passes its check. */

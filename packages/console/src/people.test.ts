@@ -2,9 +2,10 @@
 import { E } from '@hob/vat';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { consoleScene, openBrowser, openPage } from '../test/page.ts';
+import { browserFor, consoleScene, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 test('what the host proposes is a text to copy: nothing on its room can be pressed but to look again', async () => {
   const hostile = '<img src=x onerror=alert(1)>\u202e';
@@ -19,9 +20,8 @@ test('what the host proposes is a text to copy: nothing on its room can be press
   });
   await E(at.owner).grant(at.session.id, 'notes', 'notes', { for: 60_000 });
   const before: unknown = await E(at.owner).list();
-  const browser = await openBrowser();
-  const owner = await openPage(await at.link(), { browser });
-  const bob = await openPage(await at.link('bob'), { browser });
+  const owner = await openPage(await at.link());
+  const bob = await openPage(await at.link('bob'));
   for (const { page } of [owner, bob]) await page.getByRole('button', { name: 'Suggestions' }).click();
   const text = owner.page.locator('pre.proposed');
   // All of it is there, as text, with the odd character by its number.
@@ -43,12 +43,8 @@ test('two granters of a session have the same card, and the second is told who a
   const at = await consoleScene({ others: ['bob', 'eve'] });
   const asking = at.request({ terms: { uses: 2, for: 600_000 } });
   await at.inbox();
-  const browser = await openBrowser();
-  const [first, second] = [
-    await openPage(await at.link(), { browser }),
-    await openPage(await at.link('bob'), { browser }),
-  ];
-  const stranger = await openPage(await at.link('eve'), { browser });
+  const [first, second] = [await openPage(await at.link()), await openPage(await at.link('bob'))];
+  const stranger = await openPage(await at.link('eve'));
   for (const { page } of [first, second]) await page.locator('article.card').waitFor();
   await first.page.getByLabel('because').fill('not today');
   await first.page.getByRole('button', { name: /^Refuse R/ }).click();

@@ -12,9 +12,10 @@ import { connect, E, type Far } from '@hob/vat';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { type ConsoleScene, consoleScene, openBrowser, openPage } from '../test/page.ts';
+import { browserFor, type ConsoleScene, consoleScene, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 const FOLDER = new URL('../../../docs/img/', import.meta.url);
 /** A page of the documentation has several. */
@@ -70,8 +71,7 @@ test('the rooms of the page can be shown: each picture is there, small and of th
     void E(cap as Far<FsCap>)
       .write('plan.md', PLAN.replace('people = 4; // without', `people = ${people}; // with`))
       .catch(() => {});
-  const browser = await openBrowser();
-  const { page, errors } = await openPage(await at.link(), { browser, viewport: { width: 1000, height: 900 } });
+  const { page, errors } = await openPage(await at.link(), { viewport: { width: 1000, height: 900 } });
   write(reviewer, 5);
   await page.waitForFunction(() => document.querySelector('button.yes:not(:disabled)') !== null);
   await take(page, 'inbox');
@@ -106,7 +106,7 @@ test('the rooms of the page can be shown: each picture is there, small and of th
   await room(page, 'Picture');
   await page.getByRole('button', { name: 'cap notes' }).first().click();
   await take(page, 'picture');
-  const phone = await openPage(await at.link(), { browser, viewport: { width: 390, height: 800 } });
+  const phone = await openPage(await at.link(), { viewport: { width: 390, height: 800 } });
   await phone.page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
   write(writer, 7);
   await phone.page.locator('article.card').waitFor();

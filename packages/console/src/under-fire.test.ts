@@ -10,17 +10,17 @@ import type { FsCap } from '@hob/caps-fs';
 import { E, type Far } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { consoleScene, noteUnarmed, openBrowser, openPage } from '../test/page.ts';
+import { browserFor, consoleScene, noteUnarmed, openPage } from '../test/page.ts';
 
 const test = requires('chromium');
+browserFor(test);
 
 const armed = (): boolean => document.querySelector('button.yes:not(:disabled)') !== null;
 
 test('of two pages with the same request the first answer wins, and the other page is told', async () => {
   const at = await consoleScene();
-  const browser = await openBrowser();
-  const one = (await openPage(await at.link(), { browser })).page;
-  const two = (await openPage(await at.link(), { browser })).page;
+  const one = (await openPage(await at.link())).page;
+  const two = (await openPage(await at.link())).page;
   const asking = at.request({ terms: { for: 60_000 } });
   await one.waitForFunction(armed);
   await two.waitForFunction(armed);
@@ -118,9 +118,8 @@ test('a host that is killed under an open page takes the page with it, and the n
     const [link] = (await once(createInterface(child.stdout), 'line')) as [string];
     return { child, link, ended };
   };
-  const browser = await openBrowser();
   const first = await start('first');
-  const { page } = await openPage(first.link, { browser });
+  const { page } = await openPage(first.link);
   await page.getByRole('button', { name: 'Grants' }).click();
   await page.getByRole('button', { name: 'Revoke G1', exact: true }).waitFor();
   first.child.kill('SIGKILL');
@@ -128,7 +127,7 @@ test('a host that is killed under an open page takes the page with it, and the n
   await page.getByRole('alert').getByText('hob console').waitFor();
   expect(await page.locator('main').getAttribute('inert')).not.toBe(null);
   const second = await start();
-  const next = (await openPage(second.link, { browser })).page;
+  const next = (await openPage(second.link)).page;
   await next.getByRole('button', { name: 'Grants' }).click();
   await next.getByRole('button', { name: 'Revoke G1', exact: true }).click();
   await next.getByRole('button', { name: 'Revoke it' }).click();

@@ -19,6 +19,7 @@ import { connect, E, type Far } from '@hob/vat';
 import type { Connected } from '@hob/vat/wire';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import type { requires } from '../../../test/needs.ts';
 import { CHROMIUM } from '../../../test/packed/chromium.ts';
 import { consoleLink, consolePages } from '../src/index.ts';
 
@@ -144,19 +145,28 @@ async function everyRequest(owner: Far<Granter>): Promise<readonly Request[]> {
   }
 }
 
-/** A browser with nothing in it. It ends with the test. */
-export async function openBrowser(): Promise<Browser> {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-console-'));
-  const browser = await chromium.launch({
-    executablePath: `/usr/bin/${CHROMIUM}`,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    env: { ...process.env, HOME: folder, TMPDIR: folder } as Record<string, string>,
+/** The browser of the tests of the file that runs. */
+let browser: Browser | undefined;
+
+/**
+ * Starts one browser for the tests of a file, because to start one takes as long as most of these tests. `test` is what
+ * `requires` returns.
+ */
+export function browserFor(test: Pick<ReturnType<typeof requires>, 'beforeAll' | 'afterAll'>): void {
+  let folder: string;
+  test.beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hob-console-'));
+    browser = await chromium.launch({
+      executablePath: `/usr/bin/${CHROMIUM}`,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+      env: { ...process.env, HOME: folder, TMPDIR: folder } as Record<string, string>,
+    });
   });
-  onTestFinished(async () => {
-    await browser.close();
+  test.afterAll(async () => {
+    await browser?.close();
+    browser = undefined;
     rmSync(folder, { recursive: true, force: true });
   });
-  return browser;
 }
 
 /** A page that noted every error and every refusal of its policy. */
@@ -166,12 +176,16 @@ export interface Watched {
   readonly errors: readonly string[];
 }
 
+/** Opens a page in a context of its own: it shares no cookie, no storage and no permission with another page. */
 export async function openPage(
   url: string,
-  given: { readonly browser?: Browser; readonly viewport?: { readonly width: number; readonly height: number } } = {},
+  {
+    viewport = { width: 1100, height: 900 },
+  }: { readonly viewport?: { readonly width: number; readonly height: number } } = {},
 ): Promise<Watched> {
-  const browser = given.browser ?? (await openBrowser());
-  const context = await browser.newContext({ viewport: given.viewport ?? { width: 1100, height: 900 } });
+  if (browser === undefined) throw new Error('the file has to call browserFor(test)');
+  const context = await browser.newContext({ viewport });
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   // It ends what hangs, as `testTimeout` does. A busy machine gets its time.
   page.setDefaultTimeout(100_000);

@@ -14,11 +14,11 @@ import { needs, requires } from '../../../test/needs.ts';
 import { chanceSeed } from '../../../test/seed.ts';
 import { type Storm, storm } from './crash.ts';
 
-const CUTS = volume(4, 20);
+const CUTS = volume(2, 20);
 /** Fewer, because the power cuts also kill processes. */
-const KILLS = volume(2, 4);
+const KILLS = volume(1, 4);
 /** A server takes a second to recover, and a host half a second to take over. */
-const SERVER_CUTS = volume(2, 8);
+const SERVER_CUTS = volume(1, 8);
 
 const machines = {
   sqlite: {

@@ -64,7 +64,7 @@ test('the secret is in no command line and no environment, and its file goes whe
   client.running.child.stdin!.end();
   await client.running.ended;
   expect(existsSync(file)).toBe(false);
-  expect(await hob.json<readonly unknown[]>('sessions')).toEqual([]);
+  expect(await hob.jsonLine<readonly unknown[]>('sessions')).toEqual([]);
 });
 
 test('without an entry, or with a file that others may read, it says what to do and serves nothing', async () => {
@@ -84,9 +84,10 @@ test('without an entry, or with a file that others may read, it says what to do 
     [['--url', 'http://127.0.0.1:9', '--secret-file', file], 1, /the address is ws/],
   ];
   for (const [args, code, says] of wrong) {
-    const ran = await hob.run('mcp', ...args);
+    // A process of its own where its descriptors matter.
+    const ran = await (args.includes('--secret-fd') ? hob.run('mcp', ...args) : hob.line('mcp', ...args));
     expect([args, ran.code, ran.out, ran.err]).toEqual([args, code, '', expect.stringMatching(says)]);
   }
   chmodSync(file, 0o640);
-  expect(await hob.run('mcp', ...at, '--secret-file', file)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/chmod 600/) }); // biome-ignore format: one line
+  expect(await hob.line('mcp', ...at, '--secret-file', file)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/chmod 600/) }); // biome-ignore format: one line
 });

@@ -38,7 +38,7 @@ test('an agent gets a session of the manifest, asks, is granted for a time, used
   await agent.shows(/reads one/);
   expect(agent.out).toContain('caps edit src');
   const [asked] = await hob.until(
-    () => hob.json<readonly Asked[]>('inbox'),
+    () => hob.jsonLine<readonly Asked[]>('inbox'),
     ({ length }) => length === 1,
   );
   expect(asked!.effect).toMatch(/use “project\/src”, as “edit”: 20 calls, within 60 min; first it calls write$/);
@@ -46,26 +46,26 @@ test('an agent gets a session of the manifest, asks, is granted for a time, used
   expect(readFileSync(file, 'utf8')).toBe('one\n');
 
   // A yes for what another request shows answers none.
-  expect((await hob.run('grant', asked!.id, `${asked!.digest.slice(0, 11)}0`)).code).toBe(1);
+  expect((await hob.line('grant', asked!.id, `${asked!.digest.slice(0, 11)}0`)).code).toBe(1);
   expect(await hob.json('grant', asked!.id, asked!.digest.slice(0, 12), '--uses', '5', '--for', '15m')).toEqual({
     request: 'R1',
     granted: true,
   });
   await agent.shows(/wrote first/);
   const lease = async (): Promise<Row> =>
-    (await hob.json<readonly Row[]>('list', '--all')).find(({ id }) => id === 'G3')!;
+    (await hob.jsonLine<readonly Row[]>('list', '--all')).find(({ id }) => id === 'G3')!;
   expect(await lease()).toMatchObject({ cap: 'edit', state: 'live', usesLeft: 4 });
   expect((await lease()).until - Date.now()).toBeLessThanOrEqual(15 * 60_000);
   agent.child.stdin!.write('second\n');
   await agent.shows(/wrote second/);
 
-  expect(await hob.json('narrow', 'G3', '--uses', '1')).toMatchObject({ id: 'G3', usesLeft: 1 });
-  expect(await hob.json('narrow', 'G3', '--uses', '9')).toMatchObject({ usesLeft: 1 });
+  expect(await hob.jsonLine('narrow', 'G3', '--uses', '1')).toMatchObject({ id: 'G3', usesLeft: 1 });
+  expect(await hob.jsonLine('narrow', 'G3', '--uses', '9')).toMatchObject({ usesLeft: 1 });
   expect((await hob.run('revoke', 'G3')).out).toBe('revoked G3\n');
   expect(await lease()).toMatchObject({ state: 'revoked' });
   agent.child.stdin!.write('third\n');
   const [again] = await hob.until(
-    () => hob.json<readonly Asked[]>('inbox'),
+    () => hob.jsonLine<readonly Asked[]>('inbox'),
     ({ length }) => length === 1,
   );
   expect((await hob.run('refuse', again!.id, 'not', 'now')).code).toBe(0);
@@ -74,10 +74,10 @@ test('an agent gets a session of the manifest, asks, is granted for a time, used
 
   agent.child.stdin!.write('end\n');
   expect(await agent.ended).toBe(4);
-  expect(await hob.json('sessions')).toEqual([]);
+  expect(await hob.jsonLine('sessions')).toEqual([]);
   expect((await hob.run('ledger', 'verify')).out).toMatch(/^the ledger is whole/);
-  const why = (await hob.run('ledger', 'show')).out.split('\n').find((line) => /method=write {2}use=2/.test(line))!;
-  const behind = (await hob.run('ledger', 'show', '--why', why.split(' ')[0]!)).out;
+  const why = (await hob.line('ledger', 'show')).out.split('\n').find((line) => /method=write {2}use=2/.test(line))!;
+  const behind = (await hob.line('ledger', 'show', '--why', why.split(' ')[0]!)).out;
   expect(behind).toMatch(/ request .*\n.* approve .*surface=socket.*\n.* grant .*request=R1.*\n.* call .*use=2/);
   // The entry of the agent went with it, and no secret is in what people are shown.
   expect(readdirSync(join(hob.folder, 'tmp'))).toEqual([]);
@@ -93,7 +93,7 @@ test('a second serve on the same state says which process has it; stop ends the 
   expect((await hob.run('stop')).out).toMatch(/^stopped/);
   expect(await host.ended).toBe(0);
   for (const verb of ['status', 'inbox', 'list', 'sessions']) {
-    const { code, err } = await hob.run(verb);
+    const { code, err } = await hob.line(verb);
     expect([code, err], verb).toEqual([1, 'hob: no host serves this state: start one with hob serve, or name its state with --state\n']); // biome-ignore format: one line
   }
 });
@@ -104,10 +104,10 @@ test('the granter’s socket is in a folder of mode 0700, and a folder that othe
   const folder = join(hob.folder, 'home/.local/state/hob/state/granter');
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   chmodSync(folder, 0o755);
-  const { code, err } = await hob.run('list');
+  const { code, err } = await hob.line('list');
   expect([code, err]).toEqual([1, expect.stringMatching(/^hob: the folder of a granter’s socket must belong to you/)]);
   chmodSync(folder, 0o700);
-  expect((await hob.run('list')).code).toBe(0);
+  expect((await hob.line('list')).code).toBe(0);
 });
 
 test('a mistake in the manifest has its line; a root that holds the manifest or the state is refused; nothing is left', async () => {
@@ -125,7 +125,7 @@ test('a mistake in the manifest has its line; a root that holds the manifest or 
   };
   for (const [text, why] of Object.entries(refused)) {
     writeFileSync(file, text);
-    const { code, err } = await hob.run('serve', '--manifest', file);
+    const { code, err } = await hob.line('serve', '--manifest', file);
     expect([code, err], text).toEqual([1, expect.stringMatching(why)]);
     expect(err).not.toMatch(/^\s+at /m);
   }
@@ -148,7 +148,7 @@ test('limits, ids and options that are wrong are refused with 2 before anything 
     ['give', 'G1'],
   ]) {
     // biome-ignore format: one line
-    const { code, err } = await hob.run(...args);
+    const { code, err } = await hob.line(...args);
     const expected = args[1] === 'G7' ? 1 : 2;
     expect([args, code, err]).toEqual([args, expected, expect.stringMatching(/^hob: [^\n]+\n$/)]);
   }
@@ -168,10 +168,10 @@ test('what a state was backed up is restored with its ledger, and its limited gr
   expect((await hob.run('restore', '--state', state, copy)).code).toBe(0);
   const again = hob.start('serve', '--manifest', join(hob.folder, 'config/hob.yaml'), '--state', state);
   await again.shows(/see its requests/);
-  const grants = await hob.json<readonly Row[]>('list', '--all', '--state', state);
+  const grants = await hob.jsonLine<readonly Row[]>('list', '--all', '--state', state);
   expect(new Set(grants.map(({ state: now }) => now))).toEqual(new Set(['suspended']));
-  expect((await hob.run('ledger', 'verify', '--state', state)).out).toMatch(/^the ledger is whole/);
-  expect((await hob.run('confirm', 'G1', '--state', state)).out).toBe('G1 is confirmed\n');
+  expect((await hob.line('ledger', 'verify', '--state', state)).out).toMatch(/^the ledger is whole/);
+  expect((await hob.line('confirm', 'G1', '--state', state)).out).toBe('G1 is confirmed\n');
   agent.child.kill('SIGTERM');
   await agent.ended;
 });

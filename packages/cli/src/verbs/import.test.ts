@@ -1,39 +1,34 @@
-/** `hob import` as a process: what it prints, its exit codes, and no stack trace for any file. */
-import { spawnSync } from 'node:child_process';
+/** `hob import`: what it prints, its exit codes, and no stack trace for any file. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../../../../test/mutants/environment.ts';
+import { Lines, type Ran } from '../../test/lines.ts';
 
-const main = new URL('../main.ts', import.meta.url).pathname;
-const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), 'hob-import-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 mkdirSync(join(folder, 'work'));
 
-function hob(...args: readonly string[]): { readonly code: number | null; readonly out: string; readonly err: string } {
-  const { PATH = '' } = process.env;
-  const env = { PATH, HOME: folder, ...inherited() };
-  const options = { env, cwd: folder };
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', resolveHook, main, 'import', ...args],
-    options,
-  );
-  return { code: status, out: String(stdout), err: String(stderr) };
-}
+let lines: Lines;
+beforeAll(() => {
+  lines = new Lines({ PATH: process.env['PATH'] ?? '', HOME: folder, ...inherited() }, folder);
+});
+afterAll(async () => {
+  await lines.end();
+  rmSync(folder, { recursive: true });
+});
+const hob = (...args: readonly string[]): Promise<Ran> => lines.run('import', ...args);
 const file = (name: string, text: string | Buffer): string => {
   writeFileSync(join(folder, name), text);
   return name;
 };
 
-test('rules that are translated whole end with 0, and the manifest is all of the standard output', () => {
+test('rules that are translated whole end with 0, and the manifest is all of the standard output', async () => {
   const rules = file(
     'whole.json',
     '{"permissions": {"allow": ["Bash(npm test)", "Read(./docs/**)"], "deny": ["Bash(curl *)"]}}',
   );
-  const { code, out, err } = hob('claude', rules, '--root', 'project=work');
+  const { code, out, err } = await hob('claude', rules, '--root', 'project=work');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toBe(`version: 1
 roots:
@@ -51,15 +46,15 @@ session:
 `);
 });
 
-test('a rule that cannot be translated is named with file and line, and the command ends with 3', () => {
+test('a rule that cannot be translated is named with file and line, and the command ends with 3', async () => {
   const rules = file('part.json', '{"permissions": {"allow": [\n"Bash(npm test)",\n"Bash(git:*)"]}}');
-  const { code, out, err } = hob('claude', rules);
+  const { code, out, err } = await hob('claude', rules);
   expect(code).toBe(3);
   expect(out).toMatch(/^version: 1\n/);
   expect(err).toBe(
     'part.json:3: Bash(git:*): it allows every command of the program: list those that are needed, each by its verb\n',
   );
-  const json = hob('claude', rules, '--json');
+  const json = await hob('claude', rules, '--json');
   expect(json.code).toBe(3);
   expect(JSON.parse(json.out)).toMatchObject({
     manifest: { version: 1, session: { caps: { npm: { argv: [['test']] } } } },
@@ -68,12 +63,12 @@ test('a rule that cannot be translated is named with file and line, and the comm
   });
 });
 
-test('paths of rules are meant from the first root, and ~ is the home of the person', () => {
+test('paths of rules are meant from the first root, and ~ is the home of the person', async () => {
   const rules = file(
     'paths.json',
     '{"permissions": {"allow": ["Read(~/work/notes/**)"], "deny": ["Edit(~/.ssh/**)"]}}',
   );
-  const { code, out } = hob('claude', rules, '--root', 'project=work');
+  const { code, out } = await hob('claude', rules, '--root', 'project=work');
   expect(code).toBe(0);
   expect(out).toMatch(/fs: project\/notes\n/);
 });
@@ -90,8 +85,8 @@ test.each([
   [['claude', 'bad.json', '--root', 'nonsense'], 2, /is no root: write --root project=DIR/],
   [['claude', 'bad.json', '--root', 'p=nosuch'], 1, /root p: there is no folder "nosuch"/],
   [['claude'], 2, /missing required argument 'file'/],
-] as const)('hob import %j ends with %d and says what helps', (args, code, said) => {
-  const ended = hob(...args);
+] as const)('hob import %j ends with %d and says what helps', async (args, code, said) => {
+  const ended = await hob(...args);
   expect(ended.code).toBe(code);
   expect(ended.out).toBe('');
   expect(ended.err).toMatch(said);

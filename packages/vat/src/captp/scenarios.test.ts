@@ -227,12 +227,13 @@ describe.each(Object.entries(SETTINGS))('%s', (name, setting) => {
 
 /** Every scenario, with all its wires failing after so many frames. */
 describe.each<DialectName>(['hob.1', 'captp'])('%s, over a wire that fails', (dialect) => {
-  const frames = [1, 2, 4, 8];
+  // Each scenario meets each of these numbers in one of the dialects: its code for a lost wire is the same in both.
+  const framesOf = (at: number): readonly number[] => ((at % 2 === 0) === (dialect === 'captp') ? [1, 4] : [2, 8]);
   const short = SCENARIOS.filter(({ group }) => group !== 'disposal' && group !== 'limits');
 
-  test.each(short.map((each) => [`${each.group}: ${each.name}`, each] as const))(
+  test.each(short.map((each, at) => [`${each.group}: ${each.name}`, each, framesOf(at)] as const))(
     'cut: %s',
-    async (_title, scenario) => {
+    async (_title, scenario, frames) => {
       for (const cutAfter of frames) {
         const played = await Played.open({ dialect, host: 'ours', client: 'ours', faults: { cutAfter }, fails: true });
         const seen = await played.play(scenario);
@@ -243,9 +244,9 @@ describe.each<DialectName>(['hob.1', 'captp'])('%s, over a wire that fails', (di
     },
   );
 
-  test.each(short.map((each) => [`${each.group}: ${each.name}`, each] as const))(
+  test.each(short.map((each, at) => [`${each.group}: ${each.name}`, each, framesOf(at)] as const))(
     'half open until it is noticed: %s',
-    async (_title, scenario) => {
+    async (_title, scenario, frames) => {
       for (const silentAfter of frames) {
         const played = await Played.open({
           dialect,

@@ -34,12 +34,12 @@ const ask = (url: string, options: Parameters<typeof request>[1] = {}): Promise<
 test('the numbers of a host count what it does, in OpenMetrics text, and say no name, no text and no folder', async () => {
   const hob = hobHome();
   await hob.serve();
-  const before = (await hob.run('metrics')).out;
+  const before = (await hob.line('metrics')).out;
   expect(faultOf(before)).toBeUndefined();
   expect(valueIn(before, 'hob_calls_admitted_total')).toBe(0);
   const agent = hob.start('start', '--', ...agentIn(hob.folder));
   await agent.shows(/reads one/);
-  const after = (await hob.run('metrics')).out;
+  const after = (await hob.line('metrics')).out;
   expect(faultOf(after)).toBeUndefined();
   const grown = (name: string): number => (valueIn(after, name) ?? 0) - (valueIn(before, name) ?? 0);
   expect(grown('hob_calls_admitted_total')).toBeGreaterThan(0);
@@ -90,7 +90,7 @@ test('a program of this machine reads them at the port that the person named, an
   host.child.kill('SIGTERM');
   expect(await host.ended).toBe(0);
   silent.destroy();
-  expect((await hob.run('serve', '--metrics', '70000')).code).toBe(2);
+  expect((await hob.line('serve', '--metrics', '70000')).code).toBe(2);
 }, 60_000);
 
 test('however many ask at a time, the host counts once, and again for those who ask later', async () => {
@@ -138,7 +138,7 @@ test('a port that is taken is named, and the host does not start', async () => {
   const { port } = server.address() as AddressInfo;
   const hob = hobHome();
   const words = ['--manifest', join(hob.folder, 'config/hob.yaml'), '--metrics', String(port)];
-  const { code, err } = await hob.run('serve', ...words);
+  const { code, err } = await hob.line('serve', ...words);
   server.close();
   expect([code, err]).toEqual([1, expect.stringMatching(/the port of --metrics is taken/)]);
 }, 60_000);

@@ -1,27 +1,27 @@
-/** `hob check`, `hob explain` and `hob completion` as processes. */
+/** The lines `hob check`, `hob explain` and `hob completion`. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonSchema } from '@hob/manifest';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../../../../../test/mutants/environment.ts';
+import { Lines, type Ran } from '../../../test/lines.ts';
 import { verbs } from '../../verbs.ts';
 import { scriptFor } from './completion.ts';
 
-const main = new URL('../../main.ts', import.meta.url).pathname;
-const resolveHook = new URL('../../../../../scripts/resolve.mjs', import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), 'hob-check-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 for (const name of ['work/src', 'work/inner', 'etc']) mkdirSync(join(folder, name), { recursive: true });
 
-function hob(...args: readonly string[]): { readonly code: number | null; readonly out: string; readonly err: string } {
-  const { PATH = '' } = process.env;
-  const env = { PATH, HOME: folder, ...inherited() };
-  const options = { env, cwd: folder };
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', resolveHook, main, ...args], options);
-  return { code: status, out: String(stdout), err: String(stderr) };
-}
+let lines: Lines;
+beforeAll(() => {
+  lines = new Lines({ PATH: process.env['PATH'] ?? '', HOME: folder, ...inherited() }, folder);
+});
+afterAll(async () => {
+  await lines.end();
+  rmSync(folder, { recursive: true });
+});
+const hob = (...args: readonly string[]): Promise<Ran> => lines.run(...args);
 const file = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text);
   return name;
@@ -38,28 +38,28 @@ session:
 const TOOLS = (where: string): string =>
   `version: 1\nroots: { project: ./work }\nservers: { calendar: { command: [node, server.js] } }\nsession:\n  caps:\n    meet:\n      mcp: calendar\n      tools: [create]\n      where: ${where}\n`;
 
-test('check finds bounds that a host would refuse, one line for each, before a session meets them', () => {
+test('check finds bounds that a host would refuse, one line for each, before a session meets them', async () => {
   for (const [where, at, line] of [
     ['{ title: { like: "Dinner at {place:[}" } }', 23, 'title: the pattern of a hole is no RE2 expression; write {name}, or {name:[0-9]+}'], // biome-ignore format: one line
     ['{ title: { like: "Dinner at {{place}}" } }', 23, 'title: like has at least one hole, such as {name}; for a fixed text use is'], // biome-ignore format: one line
     ['{ title: { optional: { like: "{place} }" } } }', 23, 'title: like has a } without {; write }} for a brace'],
     [`{ day: ${'{ optional: '.repeat(12)}x${' }'.repeat(12)} }`, 21, 'day: bounds lie more than 8 deep in each other; write them flatter'], // biome-ignore format: one line
   ] as const) {
-    const { code, out, err } = hob('check', file('tools.yaml', TOOLS(where)));
+    const { code, out, err } = await hob('check', file('tools.yaml', TOOLS(where)));
     expect([code, err]).toEqual([1, '']);
     expect(out).toBe(`tools.yaml:9:${at}: session.caps.meet.where.${line}\n`);
   }
-  expect(hob('check', file('tools.yaml', TOOLS('{ title: { like: "Dinner at {place}" } }'))).code).toBe(0);
+  expect((await hob('check', file('tools.yaml', TOOLS('{ title: { like: "Dinner at {place}" } }')))).code).toBe(0);
 });
 
-test('check ends with 0 for a manifest that compiles, and says what it decides about each call', () => {
+test('check ends with 0 for a manifest that compiles, and says what it decides about each call', async () => {
   const calls = file(
     'calls.jsonl',
     '{"cap": "src", "method": "readText", "path": "a"}\n\n{"command": "git push origin main"}\n{"cap": "src", "method": "write"}\n{"cap": "git", "argv": ["log", "-5"]}\n',
   );
   const good = file('good.yaml', GOOD);
-  expect(hob('check', good)).toEqual({ code: 0, out: 'no mistakes\n', err: '' });
-  const { code, out } = hob('check', good, '--calls', calls, '--json');
+  expect(await hob('check', good)).toEqual({ code: 0, out: 'no mistakes\n', err: '' });
+  const { code, out } = await hob('check', good, '--calls', calls, '--json');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
     mistakes: [],
@@ -70,77 +70,80 @@ test('check ends with 0 for a manifest that compiles, and says what it decides a
       { line: 5, decision: 'runs' },
     ],
   });
-  expect(hob('check', good, '--calls', calls).out).toContain('asks\t{"command":"git push origin main"}\n');
-  const bad = hob('check', good, '--calls', file('bad.jsonl', '{"cap": "src"}\n{"cup": 1}\n'));
+  expect((await hob('check', good, '--calls', calls)).out).toContain('asks\t{"command":"git push origin main"}\n');
+  const bad = await hob('check', good, '--calls', file('bad.jsonl', '{"cap": "src"}\n{"cup": 1}\n'));
   expect(bad.code).toBe(1);
   expect(bad.err).toMatch(/^hob: bad\.jsonl:2: this is no call: write for example/);
 });
 
-test('check ends with 1 for a mistake, and with 3 for a warning only with --strict', () => {
-  const wrong = hob('check', file('wrong.yaml', GOOD.replace('can: [read', 'can: [reed')));
+test('check ends with 1 for a mistake, and with 3 for a warning only with --strict', async () => {
+  const wrong = await hob('check', file('wrong.yaml', GOOD.replace('can: [read', 'can: [reed')));
   expect([wrong.code, wrong.err]).toEqual([1, '']);
   expect(wrong.out).toMatch(/^wrong\.yaml:5:\d+: session\.caps\.src\.can\[0\]: .*; write read/);
   const org = `org=${file('etc/org.yaml', 'version: 1\nchannels: { a: { webhook: { b: B_HOOK } } }\nsession: { caps: { src: { message: "a:b" } } }')}`;
   const good = file('good.yaml', GOOD.replace(', not_match: [git push]', ''));
-  expect(hob('check', good, '--layer', org).code).toBe(0);
-  const strict = hob('check', good, '--layer', org, '--strict');
+  expect((await hob('check', good, '--layer', org)).code).toBe(0);
+  const strict = await hob('check', good, '--layer', org, '--strict');
   expect(strict.code).toBe(3);
   expect(strict.out).toMatch(/good\.yaml:6:5: warning: session\.caps\.git: no layer above has git/);
-  expect(hob('check', good, '--layer', 'nobody=x').code).toBe(2);
-  const none = hob('check', 'none.yaml');
+  expect((await hob('check', good, '--layer', 'nobody=x')).code).toBe(2);
+  const none = await hob('check', 'none.yaml');
   expect([none.code, none.out]).toEqual([1, 'none.yaml:1:1: there is no such file; look at its name\n']);
 });
 
-test('check --schema prints the JSON Schema that editors complete from, and checks nothing', () => {
-  const { code, out, err } = hob('check', '--schema');
+test('check --schema prints the JSON Schema that editors complete from, and checks nothing', async () => {
+  const { code, out, err } = await hob('check', '--schema');
   expect([code, err]).toEqual([0, '']);
   expect(JSON.parse(out)).toEqual(jsonSchema());
-  expect(JSON.parse(hob('check', '--schema', '--json').out)).toEqual(jsonSchema());
+  expect(JSON.parse((await hob('check', '--schema', '--json')).out)).toEqual(jsonSchema());
 });
 
-test('check without a file looks at the layers that hob serve reads', () => {
-  const none = hob('check');
+test('check without a file looks at the layers that hob serve reads', async () => {
+  const none = await hob('check');
   expect([none.code, none.err]).toEqual([
     1,
     expect.stringMatching(/there is no manifest .*hob\.yaml: make one with hob init/),
   ]);
   mkdirSync(join(folder, '.config/hob'), { recursive: true });
   file('.config/hob/hob.yaml', GOOD.replace('./work', '../../work'));
-  expect(hob('check')).toEqual({ code: 0, out: 'no mistakes\n', err: '' });
+  expect(await hob('check')).toEqual({ code: 0, out: 'no mistakes\n', err: '' });
   // The file of the working directory is a layer under it.
   const lower = file('hob.yaml', 'version: 1\nsession: { caps: { more: { fs: project, can: [read] } } }');
-  expect(hob('check').out).toMatch(/hob\.yaml:2:20: warning: session\.caps\.more: no layer above has more/);
-  expect(hob('check', '--strict').code).toBe(3);
-  expect(hob('check', lower, '--layer', 'flags=good.yaml').out).not.toMatch(/no layer above has more/);
+  expect((await hob('check')).out).toMatch(/hob\.yaml:2:20: warning: session\.caps\.more: no layer above has more/);
+  expect((await hob('check', '--strict')).code).toBe(3);
+  expect((await hob('check', lower, '--layer', 'flags=good.yaml')).out).not.toMatch(/no layer above has more/);
   rmSync(join(folder, lower));
   rmSync(join(folder, '.config'), { recursive: true });
 });
 
-test('check refuses a manifest inside one of its roots, also through a link, and a root that is not there', () => {
-  const inside = hob('check', file('work/inner/hob.yaml', GOOD.replace('./work', '../../work')));
+test('check refuses a manifest inside one of its roots, also through a link, and a root that is not there', async () => {
+  const inside = await hob('check', file('work/inner/hob.yaml', GOOD.replace('./work', '../../work')));
   expect(inside.code).toBe(1);
   expect(inside.out).toContain('this root holds the manifest itself');
-  const gone = hob('check', file('gone.yaml', GOOD.replace('./work', './nowhere')));
+  const gone = await hob('check', file('gone.yaml', GOOD.replace('./work', './nowhere')));
   expect(gone.out).toMatch(/^gone\.yaml:2:\d+: roots\.project: there is no folder ".\/nowhere"; make it/);
 });
 
-test('no broken manifest gets a stack trace', () => {
+test('no broken manifest gets a stack trace', async () => {
   for (const text of ['', '3', 'version: 1\nroots: [a', '%YAML 1.1\n---\na: 1', `a: ${'['.repeat(9999)}`, '\0']) {
-    const { code, out, err } = hob('check', file('broken.yaml', text));
+    const { code, out, err } = await hob('check', file('broken.yaml', text));
     expect([code, err]).toEqual([1, '']);
     expect(out).toMatch(/^broken\.yaml:\d+:\d+: /);
   }
 });
 
-test('explain says what each cap does, when it asks, what it is as strong as, and what is never possible', () => {
+test('explain says what each cap does, when it asks, what it is as strong as, and what is never possible', async () => {
   const good = file('good.yaml', GOOD);
-  const { code, out } = hob('explain', good);
+  const { code, out } = await hob('explain', good);
   expect(code).toBe(0);
   expect(out).toContain('git may run git log <flags of git.read>, in project.\n  When: without a question.\n');
   expect(out).toContain('exactly as strong as the sandbox');
   expect(out).toMatch(/It can never:\n(?: {2}.*\n)* {2}reach a network address\n/);
-  expect(JSON.parse(hob('explain', good, '--json').out)).toMatchObject({ mode: 'cautious', never: expect.any(Array) });
-  const wrong = hob('explain', file('wrong.yaml', 'version: 2'));
+  expect(JSON.parse((await hob('explain', good, '--json')).out)).toMatchObject({
+    mode: 'cautious',
+    never: expect.any(Array),
+  });
+  const wrong = await hob('explain', file('wrong.yaml', 'version: 2'));
   expect([wrong.code, wrong.out]).toEqual([1, '']);
   expect(wrong.err).toMatch(/^wrong\.yaml:1:10: version/);
 });
@@ -154,14 +157,14 @@ COMP_WORDS=(hob ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${wor
     .filter((one) => one !== '');
 }
 
-test('completion offers verbs, words of groups, and the options of a verb, and files where neither fits', () => {
+test('completion offers verbs, words of groups, and the options of a verb, and files where neither fits', async () => {
   expect(completed('che')).toEqual(['check']);
   expect(completed('ledger', 've')).toEqual(['verify']);
   expect(completed('check', '--str')).toEqual(['--strict']);
   expect(completed('check', 'wor')).toEqual(['work']);
   for (const { name } of verbs) expect(completed(...name.split(' '))).toContain(name.split(' ').at(-1));
-  for (const shell of ['bash', 'zsh', 'fish']) expect(hob('completion', shell).out).toContain('hob');
+  for (const shell of ['bash', 'zsh', 'fish']) expect((await hob('completion', shell)).out).toContain('hob');
   for (const { name } of verbs)
     for (const shell of ['zsh', 'fish'] as const) expect(scriptFor(shell, verbs)).toContain(name.split(' ').at(-1));
-  expect(hob('completion', 'tcsh').code).toBe(2);
+  expect((await hob('completion', 'tcsh')).code).toBe(2);
 });
