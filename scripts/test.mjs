@@ -101,9 +101,10 @@ async function python(inReal) {
   if (missing !== undefined) return [{ name: 'python', missing, need: 'python' }];
   const cwd = BRIDGE;
   const env = { PYTHONPATH: join(BRIDGE, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
-  // Each file is in exactly one of the two runs: what needs the real Hermes or a real framework is in the deep one.
+  // Each file is in exactly one of the two runs. The deep one has what needs the real Hermes or a real framework, and the
+  // package in an empty environment.
   const real = readdirSync(join(BRIDGE, 'tests'))
-    .filter((file) => /^test_(adapters|hermes|shim)/.test(file))
+    .filter((file) => /^test_(adapters|hermes|installed|shim)/.test(file))
     .map((file) => `tests/${file}`);
   const suite = (name, args) => ({ name, command, args: ['-m', 'pytest', ...args], cwd, env, reports: true });
   if (inReal) return [{ ...suite('python in Hermes and frameworks', real), later: true }];

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,39 +14,9 @@ from pathlib import Path
 import hob
 import pytest
 from host_process import LONG
-from wheel import installed_in_an_empty_environment, needs_hatchling
+from wheel import needs_hatchling
 
 HERE = Path(__file__).parent.parent
-
-
-USERS = """
-import asyncio
-import hob
-from hob import E
-
-async def main() -> None:
-    async with await hob.connect("ws://127.0.0.1:4711", "secret") as session:
-        names: list[str] = await session.caps()
-        cap: hob.Promise = session["workspace"]
-        print(names, await E(cap).readText("a.txt"))
-"""
-
-
-@needs_hatchling
-def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_one_dependency(tmp_path: Path) -> None:
-    python, site = installed_in_an_empty_environment(tmp_path)
-    look = "import hob, hob.sync, hob.tools, importlib.metadata as m; hob.connect; print(hob.__file__, [r for r in m.requires('hob-caps') if 'extra' not in r])"
-    done = subprocess.run([python, "-I", "-c", look], capture_output=True, text=True, timeout=LONG)
-    assert done.returncode == 0, done.stderr
-    assert str(site) in done.stdout and done.stdout.strip().endswith("['websockets>=13']")
-    # Its users have its types.
-    user = tmp_path / "user.py"
-    user.write_text(USERS)
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "--cache-dir", str(tmp_path / "mypy"), str(user)]
-    checked = subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=LONG)
-    assert checked.returncode == 0, checked.stdout
-    user.write_text(USERS.replace("list[str]", "list[int]"))
-    assert subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=LONG).returncode == 1
 
 
 @needs_hatchling
@@ -101,15 +70,6 @@ def test_each_public_definition_says_what_it_is_for() -> None:
     for file in files:
         visit(ast.parse(file.read_text()), f"{file.relative_to(package)}: ")
     assert silent == []
-
-
-PYRIGHT = HERE.parents[1] / "node_modules" / "pyright" / "index.js"
-
-
-@pytest.mark.skipif(not PYRIGHT.exists() or shutil.which("node") is None, reason="needs node and pyright (npm run check)")
-def test_pyright_finds_no_error() -> None:
-    done = subprocess.run(["node", str(PYRIGHT), "--pythonpath", sys.executable], cwd=HERE, capture_output=True, text=True, timeout=LONG)  # fmt: skip
-    assert done.returncode == 0, done.stdout
 
 
 def test_importing_it_opens_no_socket_and_starts_no_thread() -> None:

@@ -6,16 +6,19 @@ import { join } from 'node:path';
 import { jsonSchema } from '@hob/manifest';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../../../../../test/mutants/environment.ts';
+import { resolveHook } from '../../../test/hob.ts';
 import { Lines, type Ran } from '../../../test/lines.ts';
 import { verbs } from '../../verbs.ts';
 import { scriptFor } from './completion.ts';
 
+const main = new URL('../../main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'hob-check-'));
 for (const name of ['work/src', 'work/inner', 'etc']) mkdirSync(join(folder, name), { recursive: true });
 
+const env = { PATH: process.env['PATH'] ?? '', HOME: folder, ...inherited() };
 let lines: Lines;
 beforeAll(() => {
-  lines = new Lines({ PATH: process.env['PATH'] ?? '', HOME: folder, ...inherited() }, folder);
+  lines = new Lines(env, folder);
 });
 afterAll(async () => {
   await lines.end();
@@ -92,9 +95,10 @@ test('check ends with 1 for a mistake, and with 3 for a warning only with --stri
 });
 
 test('check --schema prints the JSON Schema that editors complete from, and checks nothing', async () => {
-  const { code, out, err } = await hob('check', '--schema');
-  expect([code, err]).toEqual([0, '']);
-  expect(JSON.parse(out)).toEqual(jsonSchema());
+  // A process of its own, which has to write all of its long output before it ends.
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', resolveHook, main, 'check', '--schema'], { env, cwd: folder }); // biome-ignore format: one line
+  expect([status, String(stderr)]).toEqual([0, '']);
+  expect(JSON.parse(String(stdout))).toEqual(jsonSchema());
   expect(JSON.parse((await hob('check', '--schema', '--json')).out)).toEqual(jsonSchema());
 });
 
