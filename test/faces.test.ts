@@ -52,7 +52,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
   './forwarder': words(`
     ephemeral breakAnswer foresee frozenCopy frozenData tellAnyway actorBehind argumentsOf became becomes endOf lastingName Group forwardsTo hasMethods
     symbolKey Passing passOn farOf cut drivenBy lastsUnder named objectOf shownMethods bootId byMessage currentCauses sha256 canonicalText freshName inTurn
-    OptionNames takeOptions takeRecord Effect Effects effectsOf withEffects Place placeOf refusalOf withPlace storeEra suspended under Watch watch base32 hashSecret newSecret onlyVats vatOf vatsOf`),
+    OptionNames takeOptions takeRecord Effect Effects effectsOf withEffects Place placeOf refusalOf withPlace hasPassed storeEra suspended under Watch watch base32 hashSecret newSecret onlyVats vatOf vatsOf`),
   './testing': words('Faults development memoryPair TestClock testClock'),
   './lockdown': [],
   './errors': words('CapError'),

@@ -29,6 +29,7 @@ export {
   byMessage,
   currentCauses,
   freshName,
+  hasPassed,
   inTurn,
   storeEra,
   suspended,

@@ -4,8 +4,7 @@
  * It is over at the deadline of the clock since boot or of the wall clock, whichever comes first. A grant for
  * so many ms also ends with its boot.
  */
-import { vatTime, wallTime } from '@hob/vat';
-import { bootId } from '@hob/vat/forwarder';
+import { bootId, hasPassed } from '@hob/vat/forwarder';
 import type { GrantLimits } from './terms.ts';
 
 type Deadlines = Pick<GrantLimits, 'deadline' | 'wallDeadline' | 'boot'>;
@@ -13,7 +12,5 @@ type Deadlines = Pick<GrantLimits, 'deadline' | 'wallDeadline' | 'boot'>;
 /** Whether `grace` ms after its deadline have passed. */
 export function isOver({ deadline, wallDeadline, boot }: Deadlines, grace: number): boolean {
   if (boot !== undefined && boot !== bootId()) return true;
-  // The comparison is this way round so that NaN counts as over.
-  const left = vatTime() < deadline + grace && wallTime() < wallDeadline + grace;
-  return !left;
+  return hasPassed({ vat: deadline + grace, wall: wallDeadline + grace });
 }

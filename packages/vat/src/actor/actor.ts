@@ -11,7 +11,7 @@ import type { Message } from '../core/message.ts';
 import { type Account, type Dues, refundWhenCollected } from '../core/meter.ts';
 import { quieten } from '../core/native-promise.ts';
 import { vatPromiseOf } from '../core/promise.ts';
-import { isMethodName, procedureReference } from '../core/reference.ts';
+import { ByReference, isMethodName, procedureReference } from '../core/reference.ts';
 import type { Portrait } from '../core/types.ts';
 import { actorKey } from '../durable/keys.ts';
 import type { ObjectStore, StoredActor } from '../durable/object-store.ts';
@@ -250,6 +250,7 @@ export class Actor extends Runnable {
       else if (args.length === 0) result = call();
       else if (args.length === 1) result = call(args[0]);
       else if (args.length === 2) result = call(args[0], args[1]);
+      else if (args.length === 3) result = call(args[0], args[1], args[2]);
       else result = Reflect.apply(call, undefined, args);
       if (typeof result === 'object' && result !== null) {
         if (Become.is(result)) return Become.accept(result, this, frame);
@@ -266,7 +267,8 @@ export class Actor extends Runnable {
 
   /** A promise of somebody else would let the behaviour run on after its turn. */
   #refusePromise(result: object): void {
-    if (result instanceof Promise && vatPromiseOf(result) === undefined) {
+    // References first: a forwarder has a Proxy among its prototypes, which makes `instanceof` slow.
+    if (!ByReference.is(result) && result instanceof Promise && vatPromiseOf(result) === undefined) {
       quieten(result);
       throw asynchronous(this.kindLabel);
     }

@@ -52,8 +52,8 @@ export function clockFrom(parts: ClockParts): Clock {
     bootId: parts.bootId,
     wall: parts.wall,
     tick: parts.tick,
-    boottime() {
-      const [wall, tick] = [parts.wall(), parts.tick()];
+    boottime(wall = parts.wall()) {
+      const tick = parts.tick();
       const passed = tick - read.tick;
       if (passed > REREAD_MS || Math.abs(wall - read.wall - passed) > JUMP_MS) {
         read = { boottime: parts.boottime(), wall, tick };

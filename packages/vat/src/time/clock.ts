@@ -5,8 +5,8 @@
  * it.
  */
 export interface Clock {
-  /** ms since boot, including suspend. */
-  boottime(): number;
+  /** ms since boot, including suspend. `wall` is what `wall()` has just returned, for a caller that needs both. */
+  boottime(wall?: number): number;
   /** ms since 1970. */
   wall(): number;
   /** Changes at each boot of the machine. */

@@ -58,9 +58,9 @@ export class VatTime {
     this.#start = { v: saved === undefined ? boottime : check(saved).v + passed(saved, clock, boottime), boottime };
   }
 
-  /** ms, never going back. Compare it only with other values of vat time. */
-  now(): number {
-    return this.#at(this.#clock.boottime());
+  /** ms, never going back. Compare it only with other values of vat time. `wall`: see `Clock`. */
+  now(wall?: number): number {
+    return this.#at(this.#clock.boottime(wall));
   }
 
   saved(): SavedTime {

@@ -106,6 +106,8 @@ export class Turn {
    * back.
    */
   doomed: { readonly error: unknown } | undefined;
+  /** When its first ledger line was written. */
+  #tick: number | undefined;
   /** The error to break the answer with, although the turn commits. */
   breaks: { readonly error: unknown } | undefined;
 
@@ -122,6 +124,12 @@ export class Turn {
     for (const undo of this.undos) undo.keep?.(objectStore, cells);
     for (const effect of this.effects) effect.keep?.(objectStore, cells);
     return cells;
+  }
+
+  /** The clock of the budgets of ledger lines, read once in a turn. */
+  tick(): number {
+    this.#tick ??= this.home.clock.tick();
+    return this.#tick;
   }
 
   static nextFrame(): number {
@@ -252,7 +260,7 @@ export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown
   const encoded = args === undefined ? undefined : args.length === 0 ? noArguments : encodeArgs(args, account.limits().argumentBytes); // biome-ignore format: one line
   const weight = 1 + ((encoded?.bytes.length ?? 0) >>> 10);
   const bytes = lineSize(fields) + (encoded === undefined ? 0 : SALT + encoded.bytes.length);
-  const within = account.writeLine({ weight, bytes }, turn.home.clock.tick());
+  const within = account.writeLine({ weight, bytes }, turn.tick());
   if (within || !(kind === 'refuse' || begins.has(kind))) {
     turn.lines.push({ kind, fields, args: encoded });
     return;
@@ -327,6 +335,16 @@ export const vatTime = (): number => turnFor('vatTime').home.time.now();
 
 /** ms since 1970. May shorten a deadline, never lengthen one. */
 export const wallTime = (): number => turnFor('wallTime').home.clock.wall();
+
+/**
+ * Whether a deadline has passed: vat time has reached `vat`, or the wall clock shows `wall`. Each clock is read
+ * once. A number that is NaN counts as reached.
+ */
+export function hasPassed({ vat, wall }: { readonly vat: number; readonly wall: number }): boolean {
+  const { clock, time } = turnFor('hasPassed').home;
+  const shown = clock.wall();
+  return !(time.now(shown) < vat && shown < wall);
+}
 
 /** Changes when the machine boots. State that must not outlive a boot stores this id. */
 export const bootId = (): string => turnFor('bootId').home.clock.bootId;
