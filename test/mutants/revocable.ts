@@ -242,6 +242,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/revocable/src/grant.test.ts'],
   },
   {
+    name: 'wall-shortens',
+    breaks: 'a wall clock that is set forward does not shorten a grant',
+    file: 'packages/vat/src/turn/turn.ts',
+    find: 'return !(time.now(shown) < vat && shown < wall);',
+    replace: 'return !(time.now(shown) < vat && wall > 0);',
+    tests: ['packages/revocable/src/grant.test.ts', 'packages/revocable/src/durable.test.ts'],
+  },
+  {
     name: 'boot',
     breaks: 'a grant of so many ms outlives the boot of the machine',
     file: 'packages/revocable/src/terms/deadline.ts',
@@ -482,7 +490,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'foresee-deeper',
     breaks: 'only the next forwarder is asked whether it would refuse, and not those behind it',
     file: 'packages/revocable/src/forwarder/forward-call.ts',
-    find: "    if (!inward) foreseeBehind(inner, { method, args: this.#crossed(args, inward, 'forwarder') });",
+    find: "    if (!inward) foreseeBehind(inner, this.#crossed(call, inward, 'forwarder'));",
     replace: '',
     tests: ['packages/revocable/src/stacking.test.ts'],
   },

@@ -3,7 +3,7 @@
  * the call is charged.
  */
 import { CapError, cancelWake, ledgerLine, type Table, vatTime, wakeAt } from '@hob/vat';
-import { type FullPolicy, opaque, shown } from './forwarder/policy.ts';
+import { type FullPolicy, noGroups, opaque, shown } from './forwarder/policy.ts';
 import { checkBounds } from './terms/bounds.ts';
 import { isOver } from './terms/deadline.ts';
 import { checkEra, needsConfirmation } from './terms/era.ts';
@@ -105,7 +105,7 @@ const policy: FullPolicy<readonly [GrantState]> = {
   }),
   cause: ([{ grant }]) => grant,
   groups: ([{ limits }]) => {
-    const groups = limits.within?.groups ?? [];
+    const groups = limits.within?.groups ?? noGroups;
     return limits.part === undefined ? groups : [...groups, limits.part];
   },
   wrapped: ([{ wrapped }]) => wrapped,

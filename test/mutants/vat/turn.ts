@@ -325,7 +325,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'line-budget',
     breaks: 'a session writes as many ledger lines as it likes',
     file: 'packages/vat/src/turn/turn.ts',
-    find: 'const within = account.writeLine({ weight, bytes }, turn.home.clock.tick());',
+    find: 'const within = account.writeLine({ weight, bytes }, turn.tick());',
     replace: 'const within = true;',
     tests: ['packages/vat/src/ledger/budget.test.ts'],
   },

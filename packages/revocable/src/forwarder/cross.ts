@@ -32,8 +32,11 @@ export interface Crossing {
   readonly wrapped: Table<object> | undefined;
   /** Calls on a promise go ahead of it. Otherwise they wait until it is resolved. */
   readonly pipelined: boolean;
-  /** The call of a grant that the value comes out of. The parts of streams in the value are counted for it. */
-  readonly opened?: Opened | undefined;
+  /**
+   * Returns the call of a grant that the value comes out of. The parts of streams in the value are counted for it.
+   * Asked only for an object that gets its first forwarder.
+   */
+  readonly opened?: (() => Opened | undefined) | undefined;
 }
 
 /** A forwarder, as its package sees it. */
@@ -62,6 +65,10 @@ export function forwardTargetOf(reference: unknown): KnownForwarder | undefined 
   return ephemeralForwarders.get(became(reference) as object);
 }
 
+/** Whether `forwardTargetOf` knows what the reference stands for. */
+const isForwarder = (reference: object): boolean =>
+  argumentsOf(reference, Forwarder) !== undefined || ephemeralForwarders.has(reference);
+
 /** Returns `value` as the other side gets it. `value` is frozen data, as a message carries it. */
 export function cross(value: unknown, by: Crossing): unknown {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
@@ -88,7 +95,7 @@ function forwarderFor(given: object, by: Crossing): object {
   const reference = became(given);
   const held = forwardersOf(state, inward).get(reference)?.deref();
   // A forwarder made in a turn that was undone stands for nothing.
-  if (held !== undefined && (ephemeralForwarders.has(held) || forwardTargetOf(held) !== undefined)) return held;
+  if (held !== undefined && isForwarder(held)) return held;
   const own = forwardTargetOf(reference);
   if (own !== undefined && own.state === state) return own.inward === inward ? reference : own.inner;
   if (inward && wrapped === undefined) return reference;
@@ -137,7 +144,7 @@ function durableForwarder({ state, inner, inward }: Omit<KnownForwarder, 'callab
 }
 
 function ephemeralForwarder(inner: object, { state, inward, opened }: Crossing): object {
-  const parts = inward ? undefined : partsOf(inner, opened, forwardTargetOf(inner));
+  const parts = inward ? undefined : partsOf(inner, opened?.(), forwardTargetOf(inner));
   const target = { inner, inward, callableNear: isCallableNear(inner), parts };
   const call = (method: string, args: readonly unknown[]): unknown =>
     byMessage() ? state.callByMessage(target, method, args) : state.callNear(target, method, args);

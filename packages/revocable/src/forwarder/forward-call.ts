@@ -12,7 +12,6 @@ import {
   breakAnswer,
   foresee,
   frozenCopy,
-  type Group,
   passOn,
   refusalOf,
   tellAnyway,
@@ -22,7 +21,7 @@ import { type Crossing, cross, forwardTargetOf } from './cross.ts';
 import type { EndedCall, ForwarderState, ForwardTarget } from './forwarder.ts';
 import { type Guarding, guardOf } from './guard.ts';
 import type { Opened, Parts } from './parts.ts';
-import { asItIs, type FullPolicy, opaque, shown } from './policy.ts';
+import { asItIs, type FullPolicy, noGroups, opaque, shown } from './policy.ts';
 import { checkCanWait, seenBy, sendIfApproved } from './waiting.ts';
 
 /**
@@ -36,7 +35,17 @@ interface Call {
   readonly args: readonly unknown[];
 }
 
-const noGroups: readonly Group[] = Object.freeze([]);
+/** A call that the policy allows. */
+interface Admitted<S> {
+  readonly target: ForwardTarget;
+  readonly call: Call;
+  readonly reachedBy: ReachedBy;
+  readonly state: S;
+  /** The state after the call was charged. */
+  readonly next: S | undefined;
+  readonly guarding: Guarding | undefined;
+  readonly parts: Parts | undefined;
+}
 
 /** The behaviour of a forwarder's state. `portraitOf` makes the portrait of the next state. */
 export function forwarderStateOf<S extends readonly unknown[]>(
@@ -143,49 +152,28 @@ class Calls<S extends readonly unknown[]> {
     return this.#become(kept, undefined);
   }
 
-  #send(admitted: {
-    readonly target: ForwardTarget;
-    readonly call: Call;
-    readonly reachedBy: ReachedBy;
-    readonly state: S;
-    readonly next: S | undefined;
-    readonly guarding: Guarding | undefined;
-    readonly parts: Parts | undefined;
-  }): unknown {
-    const { target, call, reachedBy, state, next, guarding, parts } = admitted;
-    const judge = guarding?.judge;
+  #send(admitted: Admitted<S>): unknown {
+    const { target, reachedBy, state, next, guarding, parts } = admitted;
+    const { inner, inward } = target;
     const policy = this.#policy;
-    const { method } = call;
-    const { inward } = target;
-    const args = this.#crossed(call.args, inward, reachedBy);
+    const call = this.#crossed(admitted.call, inward, reachedBy);
+    const ended = { method: call.method, inner, inward, parts };
     const cause = policy.cause?.(state);
     const groups = policy.groups?.(state) ?? noGroups;
-    const send = (others: readonly unknown[]): Promise<unknown> => sendTo(target.inner, method, others);
-    const waits = judge !== undefined || (!inward && policy.defer !== undefined);
-    const charged = next !== undefined || reachedBy === 'forwarder';
-    const sentOn = (): unknown => {
-      // A refusal in a later turn cannot undo the charge of this one.
-      if (charged && !inward && (waits || nearForwarder(target.inner) === undefined))
-        foreseeBehind(target.inner, { method, args });
-      if (judge !== undefined) return sendIfApproved(judge, { method, args, via: [] }, target.inner, send);
-      return inward || policy.defer === undefined
-        ? this.#sendOn(target, { method, args }, reachedBy)
-        : policy.defer(state, { method, args }, target.inner, send);
-    };
-    const onlooker = guarding?.onlooker;
-    const sent = (): unknown => (onlooker === undefined ? sentOn() : seenBy(onlooker, { method, args }, sentOn()));
+    const send = (): unknown => this.#sendSeen(admitted, call);
     let result: unknown;
     try {
-      result = cause === undefined ? sent() : under(cause, sent, groups);
+      result = cause === undefined ? send() : under(cause, send, groups);
     } catch (error) {
-      this.#writeEnd('result', state, { method, inner: target.inner, inward, parts }, error);
+      this.#writeEnd('result', state, ended, error);
       throw error;
     }
-    parts?.sent(args);
-    if (!(result instanceof Promise)) {
-      if (parts !== undefined) this.#writeCall(state, target, call, undefined);
-      const value = !mayHoldReferences(result) || isReference(result) ? result : frozenCopy(result);
-      return this.#become(next, this.#wrap(state, value, { method, ...target }));
+    parts?.sent(call.args);
+    const reference = isReference(result);
+    if (reference || !(result instanceof Promise)) {
+      if (parts !== undefined) this.#writeCall(state, target, admitted.call, undefined);
+      const value = reference || !mayHoldReferences(result) ? result : frozenCopy(result);
+      return this.#become(next, this.#wrap(state, value, ended));
     }
     // If the policy wants nothing of the result, the caller gets the promise of the object behind.
     if (
@@ -196,10 +184,28 @@ class Calls<S extends readonly unknown[]> {
     )
       return this.#become(next, result);
     const causes = cause === undefined || groups.length === 0 ? cause : [...groups, cause];
-    return this.#become(
-      next,
-      this.#passOn(result, { method, inner: target.inner, inward, parts }, causes, guarding?.ended),
-    );
+    return this.#become(next, this.#passOn(result, ended, causes, guarding?.ended));
+  }
+
+  /** `call` is the admitted call as the object behind gets it. */
+  #sendSeen(admitted: Admitted<S>, call: Call): unknown {
+    const onlooker = admitted.guarding?.onlooker;
+    const sent = this.#sendJudged(admitted, call);
+    return onlooker === undefined ? sent : seenBy(onlooker, call, sent);
+  }
+
+  #sendJudged({ target, reachedBy, state, next, guarding }: Admitted<S>, call: Call): unknown {
+    const { inner, inward } = target;
+    const judge = guarding?.judge;
+    const defer = inward ? undefined : this.#policy.defer;
+    const waits = judge !== undefined || defer !== undefined;
+    const charged = next !== undefined || reachedBy === 'forwarder';
+    // A refusal in a later turn cannot undo the charge of this one.
+    if (charged && !inward && (waits || nearForwarder(target.inner) === undefined)) foreseeBehind(inner, call);
+    if (!waits) return this.#sendOn(target, call, reachedBy);
+    const send = (others: readonly unknown[]): Promise<unknown> => sendTo(inner, call.method, others);
+    if (judge !== undefined) return sendIfApproved(judge, { ...call, via: [] }, inner, send);
+    return defer?.(state, call, inner, send);
   }
 
   #sendOn({ inner, callableNear }: ForwardTarget, { method, args }: Call, reachedBy: ReachedBy): unknown {
@@ -213,22 +219,24 @@ class Calls<S extends readonly unknown[]> {
   }
 
   /** Throws what `admit` would throw now, here or behind. */
-  foresee({ inner, inward }: ForwardTarget, { method, args }: Call): void {
+  foresee({ inner, inward }: ForwardTarget, call: Call): void {
     const policy = this.#policy;
     const latched = policy.latch?.(this.#state);
     const state = latched ?? this.#state;
     try {
       if (inward) policy.admitCallback?.(state);
-      else policy.before?.(state, method, args, policy.timeless === true ? 0 : vatTime());
+      else policy.before?.(state, call.method, call.args, policy.timeless === true ? 0 : vatTime());
     } catch (error) {
       this.#refuse(latched, error as Error, 'forwarder');
     }
-    if (!inward) foreseeBehind(inner, { method, args: this.#crossed(args, inward, 'forwarder') });
+    if (!inward) foreseeBehind(inner, this.#crossed(call, inward, 'forwarder'));
   }
 
-  #crossed(args: Call['args'], inward: boolean, reachedBy: ReachedBy): Call['args'] {
-    if (!args.some(mayHoldReferences)) return args;
-    return cross(reachedBy === 'near' ? frozenCopy(args) : args, this.#crossing(!inward)) as Call['args'];
+  #crossed(call: Call, inward: boolean, reachedBy: ReachedBy): Call {
+    const { method, args } = call;
+    if (!args.some(mayHoldReferences)) return call;
+    const copied = reachedBy === 'near' ? frozenCopy(args) : args;
+    return { method, args: cross(copied, this.#crossing(!inward, undefined)) as Call['args'] };
   }
 
   #passOn(
@@ -284,7 +292,7 @@ class Calls<S extends readonly unknown[]> {
 
   passResult(inward: boolean, value: unknown): unknown {
     this.#policy.admitResult?.(this.#state);
-    return cross(value, this.#crossing(inward));
+    return cross(value, this.#crossing(inward, undefined));
   }
 
   reveal(): readonly string[] {
@@ -300,13 +308,13 @@ class Calls<S extends readonly unknown[]> {
   #wrap(state: S, value: unknown, { method, inner, inward }: EndedCall): unknown {
     const { wrap } = this.#policy;
     if (!mayHoldReferences(value) && (inward || wrap === undefined)) return value;
-    const by = inward ? this.#crossing(inward) : { ...this.#crossing(inward), opened: this.#opened(state, method) };
+    const by = this.#crossing(inward, inward ? undefined : () => this.#opened(state, method));
     return inward || wrap === undefined ? cross(value, by) : wrap(state, value, inner, by);
   }
 
-  #crossing(inward: boolean): Crossing {
+  #crossing(inward: boolean, opened: Crossing['opened']): Crossing {
     const wrapped = this.#policy.wrapped?.(this.#state);
-    return { state: this.#self, inward, wrapped, pipelined: this.#pipelines };
+    return { state: this.#self, inward, wrapped, pipelined: this.#pipelines, opened };
   }
 
   #opened(state: S, method: string): Opened | undefined {

@@ -76,6 +76,8 @@ export const shown = (method: string): string => method.slice(0, 64);
 /** A `wrap` that lets everything out as it is. */
 export const asItIs = (_state: readonly unknown[], value: unknown): unknown => value;
 
+export const noGroups: readonly Group[] = Object.freeze([]);
+
 export const opaque = (): CapError =>
   new CapError(
     'denied',

@@ -30,6 +30,15 @@ test('a sleep of the machine counts, although the monotonic clock stood still', 
   expect(clock.boottime() - before).toBeGreaterThanOrEqual(3_600_000);
 });
 
+test('a caller that has read the wall clock passes it on, and a sleep counts all the same', () => {
+  const { at, clock, run } = machine();
+  const before = clock.boottime(at.wall);
+  run(50);
+  at.boottime += 3_600_000;
+  at.wall += 3_600_000; // as Linux sets it after a sleep
+  expect(clock.boottime(at.wall) - before).toBeGreaterThanOrEqual(3_600_000);
+});
+
 test('a sleep hidden by a wall clock set back the same amount is noticed within a second', () => {
   const { at, clock, run } = machine();
   const before = clock.boottime();
