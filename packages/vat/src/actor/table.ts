@@ -115,7 +115,7 @@ class Rows extends ByReference implements Table<unknown> {
     for (let left = limit; left > 0; left -= 1) {
       const key = next();
       if (key === undefined) return;
-      yield Object.freeze([key, valueIn(this.#rows.get(key))] as const);
+      yield [key, valueIn(this.#rows.get(key))];
       this.#turn();
     }
   }
