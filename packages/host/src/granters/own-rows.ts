@@ -37,9 +37,11 @@ export interface Grant {
 
 export function grantView(tables: HostTables, grant: GrantRecord): Grant {
   const { id, session, petname, granter, offered, parent } = grant;
-  const { usesLeft, until } = leftOf(tables, grant);
+  // Asked once: a page has a hundred grants.
+  const look = grant.gate.look();
+  const { usesLeft, until } = leftOf(tables, grant, look);
   const info = tables.offerInfo.get(offered);
-  const madeUntil = madeUntilOf(tables, grant);
+  const madeUntil = madeUntilOf(tables, grant, look);
   return {
     id,
     session,
@@ -49,7 +51,7 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
     what: offerText(offered, info),
     ...(info?.place === undefined ? {} : { where: info.place }),
     ...(parent === undefined ? {} : { parent }),
-    state: grantState(tables, grant),
+    state: grantState(tables, grant, look),
     ...(usesLeft === undefined ? {} : { usesLeft }),
     until,
     ...(madeUntil === undefined ? {} : { madeUntil }),
@@ -60,8 +62,9 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
 function leftOf(
   tables: HostTables,
   grant: GrantRecord,
+  look: ReturnType<GrantRecord['gate']['look']>,
 ): { readonly usesLeft?: number | undefined; readonly until: number } {
-  let { usesLeft, until } = grant.gate.look();
+  let { usesLeft, until } = look;
   for (let up = grant.parent; up !== undefined; ) {
     const above = tables.grants.get(up);
     if (above === undefined) break;

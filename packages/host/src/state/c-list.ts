@@ -61,10 +61,16 @@ export function capNamed({ held }: SessionRecord, petname: unknown): object {
   return holding.cap;
 }
 
-/** The state of a grant. A grant under an ended grant has ended too. */
-export function grantState(tables: HostTables, { gate, parent }: GrantRecord): GrantStatus {
+/** How a grant is now, as its actor says. */
+type Look = ReturnType<GrantRecord['gate']['look']>;
+
+/** The state of a grant. A grant under an ended grant has ended too. `look`: of its gate, for a caller that has it. */
+export function grantState(
+  tables: HostTables,
+  { gate, parent }: GrantRecord,
+  { state: own }: Look = gate.look(),
+): GrantStatus {
   const above = parent === undefined ? undefined : tables.grants.get(parent);
-  const own = gate.look().state;
   if (hasEnded(own) || above === undefined) return own;
   const theirs = grantState(tables, above);
   return theirs === 'live' ? own : theirs;
@@ -75,8 +81,11 @@ export function grantState(tables: HostTables, { gate, parent }: GrantRecord): G
  * left. They outlive the uses and the time of the grant, and end with its revocation. Those of a delegated grant are
  * called through the grant above, so they also end with that one and with the objects that it made.
  */
-export function madeUntilOf(tables: HostTables, { gate, parent }: GrantRecord): number | undefined {
-  const { state, madeUntil } = gate.look();
+export function madeUntilOf(
+  tables: HostTables,
+  { gate, parent }: GrantRecord,
+  { state, madeUntil }: Look = gate.look(),
+): number | undefined {
   if (state === 'revoked' || madeUntil === undefined || madeUntil <= wallTime()) return undefined;
   const above = parent === undefined ? undefined : tables.grants.get(parent);
   if (above === undefined || !hasEnded(grantState(tables, above))) return madeUntil;

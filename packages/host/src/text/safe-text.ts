@@ -80,17 +80,21 @@ const unicodeEscape = (char: string): string =>
 export const terminalJson = (json: string): string => (plainAscii.test(json) ? json : escapeWith(json, unicodeEscape));
 
 /** Escaped, at most about `longest` characters of it, with what it might be mistaken for. */
-export function safeText(given: string, longest: number): SafeText {
-  const [grant, left] = cut(given, longest);
-  const text = left === 0 ? escaped(grant) : `${escaped(grant)} ⟦cut: ${left} more characters⟧`;
-  return { text, flags: flagsOf(given) };
+export const safeText = (given: string, longest: number): SafeText => ({
+  text: shortened(given, longest),
+  flags: flagsOf(given),
+});
+
+/** Its text alone, between quotes of ours, which nothing in the text can close. */
+export const quoted = (text: string, longest: number): string => `“${shortened(text, longest)}”`;
+
+function shortened(given: string, longest: number): string {
+  const [part, left] = cut(given, longest);
+  return left === 0 ? escaped(part) : `${escaped(part)} ⟦cut: ${left} more characters⟧`;
 }
 
-/** The same between quotes of ours, which nothing in the text can close. */
-export const quoted = (text: string, longest: number): string => `“${safeText(text, longest).text}”`;
-
 /** Never in the middle of a character. */
-function cut(text: string, longest: number): readonly [grant: string, left: number] {
+function cut(text: string, longest: number): readonly [part: string, left: number] {
   if (text.length <= longest) return [text, 0];
   const end = /[\uD800-\uDBFF]/.test(text.charAt(longest - 1)) ? longest - 1 : longest;
   return [text.slice(0, end), text.length - end];
