@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { cpus } from 'node:os';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadText, otherWork } from './load.ts';
 import { measure, median, percentile, table } from './measure.ts';
 
 test('a row is the medians of interleaved rounds, their ratio, and the verdict on them', async () => {
@@ -74,4 +77,17 @@ test('median and percentiles are samples that were there', () => {
   expect(median([5, 1, 3])).toBe(3);
   expect(percentile([1, 2, 3, 4], 99)).toBe(4);
   expect(median([])).toBeNaN();
+});
+
+test('other work is the time of processors that somebody uses, and is printed for each suite', async () => {
+  const idle = await otherWork(200);
+  const program = `const until = Date.now() + 60_000; while (Date.now() < until);`;
+  const busy = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
+  onTestFinished(() => void busy.kill('SIGKILL'));
+  await expect.poll(() => otherWork(200), { timeout: 20_000 }).toBeGreaterThan(0.5);
+  for (const load of [idle, await otherWork(50)]) {
+    expect(load).toBeGreaterThanOrEqual(0);
+    expect(load).toBeLessThanOrEqual(cpus().length);
+  }
+  expect(loadText({ fs: 0.04, vat: 1.26 })).toMatch(/fs 0\.0, vat 1\.3$/);
 });

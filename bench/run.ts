@@ -6,12 +6,15 @@
  * out those that take more than some seconds. `--full` makes the largest ones as large as the goals say.
  * FILE gets one line of JSON for each case.
  *
+ * What other work took in the second before a suite is printed below the table, and is `load` in FILE.
+ *
  * Each suite runs in a process of its own (`suite.ts`), so none is measured with the compiled code and the
  * heap of another.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { commandLine } from '../test/command.ts';
+import { loadText, otherWork } from './load.ts';
 import { type Row, table } from './measure.ts';
 import { suites } from './suites.ts';
 
@@ -36,9 +39,14 @@ let running: ChildProcess | undefined;
 // Whoever started us has gone: nobody reads the figures.
 process.on('disconnect', () => running?.kill());
 
-const rows: Row[] = [];
-for (const name of chosen) rows.push(...(await runSuite(name)));
-process.stdout.write(`${table(rows)}\n`);
+const rows: (Row & { readonly load: number })[] = [];
+const loads: Record<string, number> = {};
+for (const name of chosen) {
+  const load = Number((await otherWork()).toFixed(2));
+  loads[name] = load;
+  for (const row of await runSuite(name)) rows.push({ ...row, load });
+}
+process.stdout.write(`${table(rows)}\n${loadText(loads)}\n`);
 if (values.json !== undefined) writeFileSync(values.json, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 if (rows.some((row) => row.verdict === 'missed')) process.exitCode = 1;
 // The channel to npm's process would keep us here.
