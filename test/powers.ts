@@ -439,8 +439,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'standard input and output of hob mcp, and the two variables that hob start sets for it',
   },
   'packages/cli/src/main.ts': {
-    powers: ['import.meta', 'node:module', 'process'],
+    powers: ['import.meta', 'process'],
     why: 'entry point: the command hob; keeps its compiled modules beside them',
+  },
+  'packages/cli/src/drivers/compiled.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'runs a bundle from its compiled form, which it keeps beside the program',
   },
   'packages/cli/src/drivers/line.ts': {
     powers: ['commander', 'process'],

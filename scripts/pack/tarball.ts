@@ -1,8 +1,8 @@
 /** Makes the tarball of one package from its compiled modules. */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BUNDLES, bundleVerbs } from './bundle.ts';
+import { bundleVerbs } from './bundle.ts';
 import { HERE, joinModules } from './join.ts';
 import { nameSources } from './maps.ts';
 import { built, entriesOf, type Package, ROOT } from './packages.ts';
@@ -26,10 +26,7 @@ export async function pack(one: Package, plan: Plan): Promise<string> {
   const folder = join(work, one.folder);
   cpSync(join(work, 'js', one.folder, 'src'), join(folder, 'dist'), { recursive: true });
   nameSources(folder);
-  if (one.folder === 'cli') {
-    for (const name of BUNDLES) rmSync(join(folder, 'dist', `${name}.js.map`));
-    await bundleVerbs(join(folder, 'dist'));
-  }
+  if (one.folder === 'cli') await bundleVerbs(join(folder, 'dist'));
   if (joins(one)) {
     const entries = entriesOf(one).map((entry) => built(entry, '.js').replace('./dist/', ''));
     await joinModules(folder, entries);

@@ -15,6 +15,8 @@ const logTests = ['packages/cli/src/daemon/drivers/log.test.ts'];
 const hostVerbTests = ['packages/cli/src/verbs/host/host.test.ts'];
 const wishTests = ['packages/cli/src/plan/wishes.test.ts'];
 const layerTests = ['packages/cli/src/drivers/layers.test.ts'];
+const compiled = 'packages/cli/src/drivers/compiled.ts';
+const compiledTests = ['packages/cli/src/drivers/compiled.test.ts'];
 const lineTests = ['packages/cli/src/line.test.ts'];
 const live = 'packages/cli/src/daemon/inbox/live.ts';
 const liveTests = ['packages/cli/src/daemon/inbox/live.test.ts'];
@@ -60,10 +62,58 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-loads-version',
     breaks: 'hob --version loads every verb',
-    file: 'packages/cli/src/data-verbs.ts',
-    find: "if (word === '--version' && rest.length === 0) return 'version';",
+    file: 'packages/cli/src/words.ts',
+    find: "const isVersion = args.length === 1 && args[0] === '--version';",
+    replace: 'const isVersion = false;',
+    tests: lineTests,
+  },
+  {
+    name: 'cli-words-run',
+    breaks: 'hob start claude --help prints nothing and ends',
+    file: line,
+    find: '    if (!names.includes(verb.name)) return undefined;\n',
+    replace: '    if (!names.includes(verb.name)) return 0;\n',
+    tests: lineTests,
+  },
+  {
+    name: 'cli-words-old-name',
+    breaks: 'hob grants --help is an unknown verb',
+    file: 'packages/cli/src/words.ts',
+    find: '  if (withNewName(args).told !== undefined) return undefined;\n',
     replace: '',
     tests: lineTests,
+  },
+  {
+    name: 'cli-words-options',
+    breaks: 'hob --help says of no verb that it has options',
+    file: line,
+    find: 'isMeant ? options : options.slice(0, 1)',
+    replace: 'isMeant ? options : []',
+    tests: lineTests,
+  },
+  {
+    name: 'cli-compiled-sum',
+    breaks: 'a compiled form that was changed on disk crashes each call of hob',
+    file: compiled,
+    find: 'bytes.readUInt32LE(at) === checksum(form, sum)',
+    replace: 'bytes.length > 0',
+    tests: compiledTests,
+  },
+  {
+    name: 'cli-compiled-source',
+    breaks: 'a bundle runs from the compiled form of another one of its length',
+    file: compiled,
+    find: 'const sum = checksum(source);',
+    replace: 'const sum = 0;',
+    tests: compiledTests,
+  },
+  {
+    name: 'cli-compiled-whole',
+    breaks: 'the compiled form of a run that failed stays, and lacks most functions',
+    file: compiled,
+    find: 'isWhole: bytes[at + 4] === 1',
+    replace: 'isWhole: true',
+    tests: compiledTests,
   },
   {
     name: 'cli-bundle-store',

@@ -8,12 +8,9 @@ import type { Verb } from './line/verb.ts';
 export const DATA = {
   check: async (): Promise<Verb> => (await import('./verbs/manifest/check.ts')).check,
   explain: async (): Promise<Verb> => (await import('./verbs/manifest/explain.ts')).explain,
-  version: async (): Promise<Verb> => (await import('./verbs/version.ts')).version,
 };
 type DataVerb = keyof typeof DATA;
 
-/** Returns the verb of these that a command line names first, if any. `--version` alone is the verb `version`. */
-export function dataVerb([word = '', ...rest]: readonly string[]): DataVerb | undefined {
-  if (word === '--version' && rest.length === 0) return 'version';
-  return Object.hasOwn(DATA, word) ? (word as DataVerb) : undefined;
-}
+/** Returns the verb of these that a command line names first, if any. */
+export const dataVerb = ([word = '']: readonly string[]): DataVerb | undefined =>
+  Object.hasOwn(DATA, word) ? (word as DataVerb) : undefined;

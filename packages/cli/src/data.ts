@@ -10,5 +10,5 @@ export { runLine } from './drivers/line.ts';
 
 /** Loads the verb that a command line names first. */
 export const verbsFor = async (args: readonly string[]): Promise<readonly Verb[]> => [
-  await DATA[dataVerb(args) ?? 'version'](),
+  await DATA[dataVerb(args) ?? 'check'](),
 ];

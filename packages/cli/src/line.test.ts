@@ -11,6 +11,7 @@ import { GRANT_JSON, REQUEST_JSON, SESSION_JSON, STORE_JSON } from './line/shape
 import { tableLines } from './line/table.ts';
 import { TABLE, verbsFor } from './table.ts';
 import { verbs } from './verbs.ts';
+import { wordOf } from './word-lines.ts';
 
 const main = new URL('./main.ts', import.meta.url).pathname;
 const resolveHook = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
@@ -122,15 +123,31 @@ test('a bundle gets the command lines of its verbs alone: none with a database, 
     expect(client(line)).toBe(line.split(' ')[0]);
   for (const line of ['ledger', 'ledger --grant G3', 'ledger show --json']) expect(client(line)).toBe('ledger show');
   const others = ['status --store a.yaml', 'metrics --store=a.yaml', 'serve', 'grants', 'constructor', '__proto__'];
-  for (const line of [...others, 'ledger verify', 'ledger --help', 'ledger -h', '--help', 'granter list'])
+  for (const line of [...others, 'ledger verify', 'ledger --help', 'ledger -h', '--help', 'granter list', 'version'])
     expect([line, client(line), dataVerb(line.split(' '))]).toEqual([line, undefined, undefined]);
-  expect(['check', 'explain', 'version', '--version'].map((word) => dataVerb([word]))).toEqual([
-    'check',
-    'explain',
-    'version',
-    'version',
-  ]);
-  expect([clientVerb([]), dataVerb([]), dataVerb(['--version', 'x'])]).toEqual([undefined, undefined, undefined]);
+  expect(['check', 'explain'].map((word) => dataVerb([word]))).toEqual(['check', 'explain']);
+  expect([clientVerb([]), dataVerb([])]).toEqual([undefined, undefined]);
+});
+
+test('help, versions and completion are words: no verb has to load what it runs with', () => {
+  const word = (line: string) => wordOf(line === '' ? [] : line.split(' '));
+  for (const line of ['', '--help', '-h', 'status --help', '--nonsense', 'nonsense --help'])
+    expect(word(line)).toBe('help');
+  for (const line of ['--version', 'version --json', 'version --nonsense']) expect(word(line)).toBe('version');
+  expect(word('completion bash')).toBe('completion');
+  for (const line of ['status', 'nonsense', 'start claude', 'serve --state x']) expect(word(line)).toBe(undefined);
+  // The whole list has each verb once, and says of those with options that they have some.
+  const { out } = hob('--help');
+  for (const { name, options = [], json } of verbs.filter((each) => !each.name.includes(' ')))
+    expect(out).toMatch(
+      new RegExp(`^ {2}${name}${options.length > 0 || json !== undefined ? ' \\[options\\]' : ''} `, 'm'),
+    );
+  // An older name of a verb is told once, also before help.
+  expect(hob('grants', '--help')).toEqual({ ...hob('list', '--help'), err: 'hob: hob grants is hob list\n' });
+  // The help that an agent is asked for is its own. No host serves this state.
+  const asked = hob('start', 'agent', '--help', '--state', '/nonexistent/state');
+  expect([asked.code, asked.out]).toEqual([1, '']);
+  expect(asked.err).toMatch(/no host serves this state|no manifest/);
 });
 
 test('a verb of a granter loads no parser of manifests, no sandbox and no terms of grants; --version loads one verb', () => {

@@ -4,29 +4,48 @@
  *
  * Node keeps the compiled form of the modules, so that the next call starts faster. It lies among the code of this
  * program, which no session may hold a folder of (`ownCode`). Where that cannot be written, nothing is kept.
+ *
+ * Parts of Node are read from the process: an `import` of one reads each of its exports, which takes 1 to 3 ms.
  */
-import * as modules from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { clientVerb } from './client-verbs.ts';
 import { dataVerb } from './data-verbs.ts';
+import { load } from './entries.ts';
+import { wordOf } from './word-lines.ts';
 
 // An older Node can read this file, and breaks with a stack in what it loads. npm only warns of it.
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`hob: this is Node ${process.versions.node}: install Node 24 or later, and run hob with it\n`);
   process.exit(1);
 }
-modules.enableCompileCache(fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)));
+const cache = process.getBuiltinModule('node:url').fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)); // biome-ignore format: one line
 // A reader that has gone, such as `head`, is no mistake, and nothing can be said to it.
 process.stdout.on('error', () => process.exit(1));
-const args = process.argv.slice(2);
-const { runLine, verbsFor } =
-  dataVerb(args) !== undefined
-    ? await import('./data.ts')
-    : clientVerb(args) !== undefined
-      ? await import('./client.ts')
-      : await import('./table.ts');
-const code = await runLine(args, await verbsFor(args));
+const code = await run(process.argv.slice(2), process.getBuiltinModule('node:path').join(cache, '..', '..'));
 // A slow reader of a pipe gets all of it.
 await new Promise((done) => process.stdout.write('', done));
 // Sockets and threads of a verb are closed by now, or are not worth waiting for.
 process.exit(code);
+
+/** Loads what the command line needs, runs it, and returns its exit code. `home` is the folder of this package. */
+async function run(args: readonly string[], home: string): Promise<number> {
+  const word = wordOf(args);
+  if (word !== undefined) {
+    const code = await (await load('words', { kind: word, home })).runWords(args);
+    // Not with `hob start claude --help`: that is a question to the agent.
+    if (code !== undefined) return code;
+  }
+  const [data, client] = [dataVerb(args), clientVerb(args)];
+  const { runLine, verbsFor } =
+    data !== undefined
+      ? await load('data', { kind: data, home })
+      : client !== undefined
+        ? await load('client', { kind: client, home })
+        : await table();
+  return await runLine(args, await verbsFor(args));
+}
+
+/** All verbs. Their modules are not bundled, so Node keeps the compiled form of each. */
+async function table(): Promise<typeof import('./table.ts')> {
+  process.getBuiltinModule('node:module').enableCompileCache(cache);
+  return await import('./table.ts');
+}

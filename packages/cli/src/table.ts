@@ -78,7 +78,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   backup: async () => (await import('./verbs/host/backup.ts')).backup,
   restore: async () => (await import('./verbs/host/restore.ts')).restore,
   completion: async () => (await import('./verbs/manifest/completion.ts')).completionOf(allVerbs),
-  version: DATA.version,
+  version: async () => (await import('./verbs/version.ts')).version,
 };
 
 /** Loads every verb. */

@@ -8,6 +8,7 @@ import { newCommand, once, out, outJson, say, sayText, showUsage, terminalLine }
 import { type Command, CommanderError } from 'commander';
 import { helpAfter } from '../line/help.ts';
 import { Mistake } from '../line/mistake.ts';
+import { withNewName } from '../line/older-names.ts';
 import { tableLines } from '../line/table.ts';
 import type { Given, Output, Verb, VerbOption } from '../line/verb.ts';
 
@@ -24,10 +25,24 @@ export async function runLine(args: readonly string[], verbs: readonly Verb[]): 
 
 /** The same, and understands the names that verbs had before. */
 export async function runNamed(args: readonly string[], verbs: readonly Verb[]): Promise<number> {
-  const { withNewName } = await import('../line/older-names.ts');
   const line = withNewName(args);
   if (line.told !== undefined) say(`hob: ${line.told}`);
   return await runLine(line.args, verbs);
+}
+
+/** Prints help, says a mistake, or runs one of the verbs `names`. Returns undefined if the line runs another verb. */
+export async function runWords(
+  args: readonly string[],
+  verbs: readonly Verb[],
+  names: readonly string[],
+): Promise<number | undefined> {
+  try {
+    const { verb, given } = parse(args, verbs);
+    if (!names.includes(verb.name)) return undefined;
+    return await verb.run(given, outputOf(given.options['json'] === true));
+  } catch (error) {
+    return await endOf(error);
+  }
 }
 
 interface Parsed {
@@ -35,8 +50,11 @@ interface Parsed {
   readonly given: Given;
 }
 
-/** The whole command line of `hob`. `then` is called with the verb that was given. */
-function hobLine(verbs: readonly Verb[], then: (parsed: Parsed) => void = () => {}): Command {
+/**
+ * The whole command line of `hob`. `then` is called with the verb that was given. Only verbs whose first word is among
+ * `words` get their options: making those of all verbs takes longer than printing the help of `hob`.
+ */
+function hobLine(verbs: readonly Verb[], words: readonly string[], then: (parsed: Parsed) => void): Command {
   const hob = newCommand('hob')
     .description('What an agent may hold is written in hob.yaml. This command serves it, and answers requests.')
     .usage('VERB [OPTIONS]')
@@ -48,13 +66,16 @@ function hobLine(verbs: readonly Verb[], then: (parsed: Parsed) => void = () => 
     return group;
   };
   for (const verb of verbs) {
-    const words = verb.name.split(' ');
-    const under = words.length === 1 ? hob : groupOf(words[0] as string);
-    const command = under.command(`${words.at(-1)} ${verb.operands ?? ''}`.trim()).description(verb.about);
+    const [first = '', second] = verb.name.split(' ');
+    const under = second === undefined ? hob : groupOf(first);
+    const command = under.command(`${second ?? first} ${verb.operands ?? ''}`.trim()).description(verb.about);
+    const options = [...(verb.json === undefined ? [] : [JSON_OPTION]), ...(verb.options ?? [])];
+    const isMeant = words.includes(first);
+    // In the list of verbs, one option says that there are some.
+    for (const option of isMeant ? options : options.slice(0, 1)) addOption(command, option);
+    if (!isMeant) continue;
     // The words after the first operand of `start` are the agent's own line.
     if (verb.operands?.includes('agent...')) command.passThroughOptions();
-    if (verb.json !== undefined) command.option('--json', 'prints one line of JSON');
-    for (const option of verb.options ?? []) addOption(command, option);
     command.addHelpText('after', helpAfter(verb));
     command.action((...all: readonly unknown[]) => {
       const operands = all.slice(0, -2).flat() as readonly (string | undefined)[];
@@ -68,6 +89,8 @@ function hobLine(verbs: readonly Verb[], then: (parsed: Parsed) => void = () => 
   return hob;
 }
 
+const JSON_OPTION: VerbOption = { flags: '--json', about: 'prints one line of JSON' };
+
 const subVerbs = (verbs: readonly Verb[], group: string): readonly string[] =>
   verbs.flatMap(({ name }) => (name.startsWith(`${group} `) ? [name.slice(group.length + 1)] : []));
 
@@ -80,10 +103,11 @@ function addOption(command: Command, { flags, about, many }: VerbOption): void {
 
 function parse(args: readonly string[], verbs: readonly Verb[]): Parsed {
   let found: Parsed | undefined;
-  const hob = hobLine(verbs, (parsed) => {
+  const line = withUsual(args, verbs);
+  const hob = hobLine(verbs, line, (parsed) => {
     found = parsed;
   });
-  hob.parse([...withUsual(args, verbs)], { from: 'user' });
+  hob.parse([...line], { from: 'user' });
   return found ?? hob.error('name a verb: hob --help lists them');
 }
 

@@ -1,0 +1,28 @@
+/**
+ * The entries of `hob`: parts of its verbs, each with what it loads. In a tarball each is a bundle beside `main.js`
+ * (`scripts/pack/bundle.ts`). In a checkout there are no bundles, and an entry is a module.
+ */
+import { loadCompiled } from './drivers/compiled.ts';
+
+/** The entries, by name. */
+interface Entries {
+  readonly words: typeof import('./words.ts');
+  readonly data: typeof import('./data.ts');
+  readonly client: typeof import('./client.ts');
+}
+
+const ENTRIES: { readonly [Name in keyof Entries]: () => Promise<Entries[Name]> } = {
+  words: async () => await import('./words.ts'),
+  data: async () => await import('./data.ts'),
+  client: async () => await import('./client.ts'),
+};
+
+/** Loads an entry. `kind`: runs of one kind call the same functions. `home` is the folder of this package. */
+export async function load<Name extends keyof Entries>(
+  name: Name,
+  { kind, home }: { readonly kind: string; readonly home: string },
+): Promise<Entries[Name]> {
+  const kept = `${home}/node_modules/.compile-cache/${name}-${kind.replace(' ', '-')}`;
+  const bundle = loadCompiled(`${home}/dist/${name}.cjs`, kept) as Entries[Name] | undefined;
+  return bundle ?? (await ENTRIES[name]());
+}
