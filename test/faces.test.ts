@@ -44,7 +44,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     largestFrame chargeConnection ByteSink ByteSource iterate`),
   './store': words(`
     CallEnds exportLedger heldFile holdElsewhere isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
-    verifyLedger restoreStore backup openStore Store`),
+    verifyLedger restoreStore backup lookAtStore openStore Store`),
   './engine': words(`
     bootClock newKey Signer signerFrom lineHash CommitOutcome Disk OpenedStore Query Write Reached Sentinel StorePlace sentinelOf
     serveThread startThread Thread History Marks OpeningMarks seenOf packed unpacked Args Head LedgerLine StoredArgs StoredLine

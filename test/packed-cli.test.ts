@@ -364,10 +364,19 @@ test('an installed verb that only talks to a host loads only its bundle, and pri
   expect((await run('status', '--store', join(home, 'none.yaml'))).err).toMatch(
     /^hob: there is no such file of a store/,
   );
-  expect((await run('ledger', 'verify')).code).toBe(0);
   expect((await run('ledger', '--help')).out).toMatch(/verify/);
+  // This verb holds a cap of the host, and is locked down for that.
+  const whole = /^the ledger is whole: \d+ lines\n/;
+  expect(await looked.run('ledger', 'verify')).toMatchObject({
+    out: expect.stringMatching(whole),
+    err: 'frozen: true\n',
+  });
   await run('stop');
   expect(await host.ended).toBe(0);
+  // Where no host runs it only reads, from its bundle.
+  const alone = await traced.run('ledger', 'verify');
+  expect([alone.code, alone.out, modulesIn(alone.err)]).toEqual([0, expect.stringMatching(whole), MAIN_ALONE]);
+  expect(await modules.run('ledger', 'verify')).toEqual({ ...alone, err: '' });
 }, 400_000);
 
 requires('postgres', 'linux')(

@@ -5,9 +5,9 @@
  * keeps the compiled form of those functions of a file that its first run called, so two bundles do not share files.
  * The licences of the bundled packages lie in the folder of each bundle.
  */
-import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { ROOT } from './packages.ts';
 
@@ -68,24 +68,25 @@ const ours: Plugin = {
   },
 };
 
-/** Loads each verb. */
-const LOADERS = /\/cli\/src\/(?:table|[\w-]+-verbs)\.ts$/;
-
-/** The words of all verbs, without what a verb loads when it runs. */
-const wordsAlone: Plugin = {
-  name: 'verbs that do not run',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^/ }, ({ path, kind, importer }) =>
-      kind === 'dynamic-import' && !LOADERS.test(importer) ? { path, namespace: 'unrun' } : undefined,
-    );
-    onLoad({ filter: /^/, namespace: 'unrun' }, () => ({
-      contents: `throw new Error('no verb runs from the bundle of words');`,
-    }));
-  },
+/** Whether a module is needed only by what a bundle does not run: a verb in that of words, a host in that of data. */
+const UNRUN: { readonly [Name in (typeof BUNDLES)[number]]: (path: string, importer: string) => boolean } = {
+  words: (_path, importer) => !/\/cli\/src\/(?:table|[\w-]+-verbs)\.ts$/.test(importer),
+  data: (path) => /^@hob\/(?:vat|host\/lockdown)$|\/daemon\/drivers\/client\.ts$/.test(path),
+  client: () => false,
 };
 
-/** In place of `import.meta`, until it is seen that no module of a bundle uses that. */
-const META = 'import_meta_of_a_bundle';
+/** Leaves out what the bundle does not run. */
+const unrun = (name: (typeof BUNDLES)[number]): Plugin => ({
+  name: 'what does not run',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^/ }, ({ path, kind, importer }) =>
+      kind === 'dynamic-import' && UNRUN[name](path, importer) ? { path, namespace: 'unrun' } : undefined,
+    );
+    onLoad({ filter: /^/, namespace: 'unrun' }, () => ({
+      contents: `throw new Error('this does not run from the bundle ${name}');`,
+    }));
+  },
+});
 
 /** Makes the bundles in `dist`. Throws if a module in one names a file beside itself, which a bundle does not have. */
 export async function bundleVerbs(dist: string): Promise<void> {
@@ -119,40 +120,56 @@ const loadedLater: Plugin = {
 };
 
 async function bundle(dist: string, name: (typeof BUNDLES)[number]): Promise<void> {
+  const folder = join(dist, name);
   const { metafile } = await build({
+    ...PLAIN,
     absWorkingDir: ROOT,
-    entryPoints: [join(ROOT, `packages/cli/src/${name}.ts`)],
-    outfile: join(dist, `${name}.cjs`),
-    bundle: true,
-    // `drivers/compiled.ts` runs it.
-    format: 'cjs',
-    banner: { js: '(function (exports, module) {"use strict";' },
-    footer: { js: '})' },
+    entryPoints: { [name]: join(ROOT, `packages/cli/src/${name}.ts`) },
+    outdir: folder,
+    format: 'esm',
+    // Unused code is left out of the parts, and would not be of one file, where what is loaded later is a function.
+    splitting: true,
     // Not 'node': a package that has ES modules for browsers has one for Node that nothing can be left out of.
     platform: 'neutral',
     mainFields: ['module', 'main'],
     conditions: ['node'],
-    target: 'node24',
     minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: 'none',
-    logLevel: 'error',
-    define: { 'import.meta': META },
     metafile: true,
-    plugins: [builtins, ...(name === 'words' ? [wordsAlone] : []), ours],
+    plugins: [builtins, unrun(name), ours],
   });
-  for (const file of Object.keys(metafile.outputs)) {
-    const text = readFileSync(join(ROOT, file), 'utf8');
-    if (text.includes(META))
-      throw new Error(`${file}: a module in the bundle ${name} uses import.meta: load it only where a host is`);
-    if (/[^\0-\x7f]/.test(text)) throw new Error(`${file} is not ASCII text, as which it is read`);
-  }
+  const parts = Object.keys(metafile.outputs).map((file) => join(ROOT, file));
+  await joinParts(join(folder, `${name}.js`), join(dist, `${name}.cjs`));
+  for (const part of parts) rmSync(part);
   const files = Object.keys(metafile.inputs).filter((file) => !/^(?:node|elsewhere|unrun):/.test(file));
   const folders = new Set(files.flatMap((file) => packageOf(join(ROOT, file)) ?? []));
-  const licences = [...folders].sort().map(licenceOf);
-  mkdirSync(join(dist, name), { recursive: true });
-  writeFileSync(join(dist, name, 'LICENSES.txt'), licences.join('\n\n'));
+  writeFileSync(join(folder, 'LICENSES.txt'), [...folders].sort().map(licenceOf).join('\n\n'));
 }
+
+/** Joins the parts of a bundle into a script for `drivers/compiled.ts`. */
+async function joinParts(entry: string, outfile: string): Promise<void> {
+  const banner = { js: '(function (exports, module) {"use strict";' };
+  const define = { 'import.meta': META };
+  const absWorkingDir = dirname(outfile);
+  await build({ ...PLAIN, absWorkingDir, entryPoints: [entry], outfile, format: 'cjs', define, banner, footer: { js: '})' } }); // biome-ignore format: one line
+  const text = readFileSync(outfile, 'utf8');
+  if (text.includes(META))
+    throw new Error(`${outfile}: a module in it uses import.meta, to find a file: load it only where a host is`);
+  // It is read as ASCII. Only patterns still have other letters.
+  const escaped = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  writeFileSync(outfile, text.replaceAll(/[^\0-\x7f]/g, escaped));
+}
+
+/** In place of `import.meta`, which a script has not. */
+const META = 'import_meta_of_a_bundle';
+
+const PLAIN = {
+  bundle: true,
+  target: 'node24',
+  minifyWhitespace: true,
+  legalComments: 'none',
+  tsconfigRaw: '{}',
+  logLevel: 'error',
+} as const;
 
 /** The folder of the package of others that a file belongs to. */
 function packageOf(file: string): string | undefined {

@@ -8,9 +8,16 @@ import type { Verb } from './line/verb.ts';
 export const DATA = {
   check: async (): Promise<Verb> => (await import('./verbs/manifest/check.ts')).check,
   explain: async (): Promise<Verb> => (await import('./verbs/manifest/explain.ts')).explain,
+  'ledger verify': async (): Promise<Verb> => (await import('./verbs/granter/ledger-verify.ts')).ledgerVerify,
 };
 type DataVerb = keyof typeof DATA;
 
-/** Returns the verb of these that a command line names first, if any. */
-export const dataVerb = ([word = '']: readonly string[]): DataVerb | undefined =>
-  Object.hasOwn(DATA, word) ? (word as DataVerb) : undefined;
+/** Returns the verb of these that a command line names first, if any. A ledger in a database is not on this machine. */
+export function dataVerb(args: readonly string[]): DataVerb | undefined {
+  const [word = '', next] = args;
+  if (word === 'ledger')
+    return next === 'verify' && !args.some((each) => /^--(?:store|url)(?:=|$)/.test(each))
+      ? 'ledger verify'
+      : undefined;
+  return Object.hasOwn(DATA, word) ? (word as DataVerb) : undefined;
+}

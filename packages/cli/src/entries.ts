@@ -17,12 +17,21 @@ const ENTRIES: { readonly [Name in keyof Entries]: () => Promise<Entries[Name]> 
   client: async () => await import('./client.ts'),
 };
 
-/** Loads an entry. `kind`: runs of one kind call the same functions. `home` is the folder of this package. */
+/**
+ * This verb is locked down if it reaches a host, before its modules are loaded. A bundle has its own modules, and may run
+ * without that before. In a checkout all have the same.
+ */
+const NEEDS_BUNDLE = 'ledger verify';
+
+/**
+ * Loads an entry. `kind`: runs of one kind call the same functions. `home` is the folder of this package. Undefined: the
+ * modules of all verbs have to do it.
+ */
 export async function load<Name extends keyof Entries>(
   name: Name,
   { kind, home }: { readonly kind: string; readonly home: string },
-): Promise<Entries[Name]> {
+): Promise<Entries[Name] | undefined> {
   const kept = `${home}/node_modules/.compile-cache/${name}-${kind.replace(' ', '-')}`;
   const bundle = loadCompiled(`${home}/dist/${name}.cjs`, kept) as Entries[Name] | undefined;
-  return bundle ?? (await ENTRIES[name]());
+  return bundle ?? (kind === NEEDS_BUNDLE ? undefined : await ENTRIES[name]());
 }

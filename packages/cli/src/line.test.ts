@@ -123,9 +123,19 @@ test('a bundle gets the command lines of its verbs alone: none with a database, 
     expect(client(line)).toBe(line.split(' ')[0]);
   for (const line of ['ledger', 'ledger --grant G3', 'ledger show --json']) expect(client(line)).toBe('ledger show');
   const others = ['status --store a.yaml', 'metrics --store=a.yaml', 'serve', 'grants', 'constructor', '__proto__'];
-  for (const line of [...others, 'ledger verify', 'ledger --help', 'ledger -h', '--help', 'granter list', 'version'])
+  for (const line of [
+    ...others,
+    'ledger verify --store a.yaml',
+    'ledger verify --url=ws://a',
+    'ledger --help',
+    'ledger -h',
+    '--help',
+    'granter list',
+    'version',
+  ])
     expect([line, client(line), dataVerb(line.split(' '))]).toEqual([line, undefined, undefined]);
   expect(['check', 'explain'].map((word) => dataVerb([word]))).toEqual(['check', 'explain']);
+  expect(dataVerb(['ledger', 'verify', 'a.jsonl'])).toBe('ledger verify');
   expect([clientVerb([]), dataVerb([])]).toEqual([undefined, undefined]);
 });
 

@@ -28,24 +28,19 @@ process.exit(code);
 
 /** Loads what the command line needs, runs it, and returns its exit code. `home` is the folder of this package. */
 async function run(args: readonly string[], home: string): Promise<number> {
-  const word = wordOf(args);
-  if (word !== undefined) {
-    const code = await (await load('words', { kind: word, home })).runWords(args);
-    // Not with `hob start claude --help`: that is a question to the agent.
+  const entries = [
+    ['words', wordOf(args)],
+    ['data', dataVerb(args)],
+    ['client', clientVerb(args)],
+  ] as const;
+  for (const [name, kind] of entries) {
+    if (kind === undefined) continue;
+    const code = await (await load(name, { kind, home }))?.run(args);
+    // `hob start claude --help` asks the agent. `hob ledger verify` asks the host if one runs.
     if (code !== undefined) return code;
   }
-  const [data, client] = [dataVerb(args), clientVerb(args)];
-  const { runLine, verbsFor } =
-    data !== undefined
-      ? await load('data', { kind: data, home })
-      : client !== undefined
-        ? await load('client', { kind: client, home })
-        : await table();
-  return await runLine(args, await verbsFor(args));
-}
-
-/** All verbs. Their modules are not bundled, so Node keeps the compiled form of each. */
-async function table(): Promise<typeof import('./table.ts')> {
+  // The modules of all verbs are not bundled. Node keeps the compiled form of each.
   process.getBuiltinModule('node:module').enableCompileCache(cache);
-  return await import('./table.ts');
+  const { runLine, verbsFor } = await import('./table.ts');
+  return await runLine(args, await verbsFor(args));
 }

@@ -48,7 +48,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   'sturdyref rotate': async () => (await import('./verbs/granter/sturdyref.ts')).sturdyrefRotate,
 
   'ledger show': CLIENT['ledger show'],
-  'ledger verify': async () => (await import('./verbs/granter/ledger-verify.ts')).ledgerVerify,
+  'ledger verify': DATA['ledger verify'],
   'ledger export': async () => (await import('./verbs/granter/ledger-export.ts')).ledgerExport,
   'ledger retain': async () => (await import('./verbs/granter/ledger-retain.ts')).ledgerRetain,
 

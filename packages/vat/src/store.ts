@@ -8,4 +8,4 @@ export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/v
 export { restoreStore } from './store/drivers/backup.ts';
 export { draftOf, processMark, removeDrafts, removeLeft } from './store/drivers/drafts.ts';
 export { heldFile, holdElsewhere, isStoreHeld } from './store/drivers/sqlite.ts';
-export { backup, openStore, type Store } from './store/store.ts';
+export { backup, lookAtStore, openStore, type Store } from './store/store.ts';

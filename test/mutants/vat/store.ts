@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'look-error',
+    breaks: 'the error of SQLite goes to whoever looks at a damaged store',
+    file: 'packages/vat/src/store/looked.ts',
+    find: "return isDamage(error) ? damaged() : new CapError('unavailable', trouble);",
+    replace: 'return error as CapError;',
+    tests: ['packages/vat/src/store/looked.test.ts'],
+  },
+  {
     name: 'sentinel',
     breaks: 'a store that was put back passes for the latest',
     file: 'packages/vat/src/store/history.ts',

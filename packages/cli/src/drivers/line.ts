@@ -30,8 +30,11 @@ export async function runNamed(args: readonly string[], verbs: readonly Verb[]):
   return await runLine(line.args, verbs);
 }
 
-/** Prints help, says a mistake, or runs one of the verbs `names`. Returns undefined if the line runs another verb. */
-export async function runWords(
+/**
+ * Prints help, says a mistake, or runs one of the verbs `names` as far as it needs no cap. Returns undefined, and has
+ * done nothing, if the line needs more.
+ */
+export async function runAlone(
   args: readonly string[],
   verbs: readonly Verb[],
   names: readonly string[],
@@ -39,7 +42,7 @@ export async function runWords(
   try {
     const { verb, given } = parse(args, verbs);
     if (!names.includes(verb.name)) return undefined;
-    return await verb.run(given, outputOf(given.options['json'] === true));
+    return await (verb.alone ?? verb.run)(given, outputOf(given.options['json'] === true));
   } catch (error) {
     return await endOf(error);
   }

@@ -53,6 +53,11 @@ export interface Verb {
   readonly hardened?: true;
   /** Runs when its group is called without a verb: `hob ledger --grant G3` is `hob ledger show --grant G3`. */
   readonly isUsual?: true;
+  /**
+   * Does what the verb can do without a cap, so the process is not locked down. Returns undefined, and has done nothing,
+   * if the verb needs one. `run` does all of it.
+   */
+  alone?(given: Given, output: Output): Promise<number | undefined>;
   /** Returns the exit code. Errors of a user's are `Mistake` or `CapError`. */
   run(given: Given, output: Output): Promise<number>;
 }

@@ -60,7 +60,9 @@ export type Holder = 'nobody' | { readonly pid: number | undefined };
  */
 export function holderOf(stateDir: string): Holder {
   if (process.platform === 'linux') {
-    const pid = processes().find((each) => each !== process.pid && surelyHolds(each, stateDir));
+    const store = storeIn(stateDir);
+    const holds = (pid: number): boolean => pid !== process.pid && surelyHolds(pid, store ?? '');
+    const pid = store === undefined ? undefined : processes().find(holds);
     if (pid !== undefined) return { pid };
     return isStoreHeld(stateDir) ? { pid: lockedBy(stateDir) } : 'nobody';
   }
@@ -75,11 +77,21 @@ const processes = (): readonly number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-function surelyHolds(pid: number, stateDir: string): boolean {
+/** Asks only what is needed to see a holder: there are hundreds of processes, and thousands of files that they have open. */
+function surelyHolds(pid: number, store: string): boolean {
   try {
-    return look(pid, stateDir) === 'holds';
+    return readdirSync(`/proc/${pid}/fd`).some((descriptor) => isStore(pid, descriptor, store));
   } catch {
     return false;
+  }
+}
+
+/** Undefined if the folder has no store, or cannot be read. */
+function storeIn(stateDir: string): string | undefined {
+  try {
+    return identity(heldFile(stateDir) ?? join(stateDir, 'store.db'));
+  } catch {
+    return undefined;
   }
 }
 
@@ -123,17 +135,18 @@ function look(pid: number, stateDir: string): 'free' | 'holds' | 'ending' {
       `this user may not see whether process ${pid} is the host of this state: run the command as the user that the host runs as, or as root`,
     );
   }
-  const isStore = (descriptor: string): boolean => {
-    try {
-      return identity(`/proc/${pid}/fd/${descriptor}`) === store;
-    } catch {
-      // It was closed meanwhile, or lies on a file system that is gone: it is not the store, which could be
-      // looked at just now.
-      return false;
-    }
-  };
-  if (open.some(isStore)) return 'holds';
+  if (open.some((descriptor) => isStore(pid, descriptor, store))) return 'holds';
   return open.length === 0 && endOf(pid) === 'ending' ? 'ending' : 'free';
+}
+
+function isStore(pid: number, descriptor: string, store: string): boolean {
+  try {
+    return identity(`/proc/${pid}/fd/${descriptor}`) === store;
+  } catch {
+    // It was closed meanwhile, or lies on a file system that is gone: it is not the store, which could be looked at
+    // just now.
+    return false;
+  }
 }
 
 const isNotFound = (error: unknown): boolean =>

@@ -6,13 +6,14 @@
  * disk, and a second fsync may report success for data that was lost. One exception: on a full disk, lines
  * that end authority (revoke, expire, host-stop) are still committed, if necessary in a reserve.
  *
- * The database has a thread of its own. Commits go there and come back. A short read, such as waking an
- * actor, blocks until it returns.
+ * The database has a thread of its own, unless it is only looked at. Commits go there and come back. A short read, such
+ * as waking an actor, blocks until it returns.
  */
 import { CapError } from '../core/errors.ts';
 import { takeOptions } from '../core/options.ts';
 import type { Disk } from './disk.ts';
 import { engineOn, makeEngine, type StoreEngine } from './engine.ts';
+import { lookedDisk } from './looked.ts';
 import { memoryRows } from './memory.ts';
 import { threadedDisk } from './threaded.ts';
 
@@ -49,12 +50,27 @@ export async function openStore(where: StoreWhere): Promise<Store> {
   const taken = takeOptions<StoreWhere>(where, 'openStore', { path: true, sentinel: true, look: true, memory: true });
   if ('path' in taken) {
     const { path, sentinel, look } = taken;
-    return storeOf(engineOn(await threadedDisk(path, { sentinel, look })));
+    if (look === true) return lookAtStore({ path, sentinel });
+    return storeOf(engineOn(await threadedDisk(path, { sentinel })));
   }
   // Without this, options that name no place would silently be a store that ends with the process.
   if (taken.memory !== true)
     throw new CapError('invalid', 'a store lies at {path} or in {memory: true}: give one of them');
   return storeOf(makeEngine(memoryRows()));
+}
+
+/**
+ * Opens a store on disk to verify or export its ledger, or to copy it. It is `openStore` with `look`, for programs that
+ * do not load what a store that is written needs. Errors: those of `openStore`.
+ */
+export function lookAtStore({
+  path,
+  sentinel,
+}: {
+  readonly path: string;
+  readonly sentinel?: string | undefined;
+}): Store {
+  return storeOf(engineOn(lookedDisk(path, sentinel)));
 }
 
 /**

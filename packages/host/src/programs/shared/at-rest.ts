@@ -6,7 +6,7 @@
  * a ledger that is whole, in a state that was not put back.
  */
 import { CapError, exportLedger, type LedgerVerdict, openStore, openVats, type Store, verifyLedger } from '@hob/vat';
-import { checkpointsIn, retainLedger } from '@hob/vat/store';
+import { checkpointsIn, lookAtStore, retainLedger } from '@hob/vat/store';
 import { readText } from '../../drivers/export-file.ts';
 import { holderOf } from '../../drivers/life.ts';
 import { isElsewhere, isState } from '../../drivers/state-dir.ts';
@@ -24,10 +24,14 @@ export interface AtRest {
     | undefined;
 }
 
-/** Opens the store of a state on which no host runs, and closes it after `act`. */
+/**
+ * Opens the store of a state on which no host runs, and closes it after `act`. `openHere` opens one in the folder: a
+ * program that only looks does not load how a store is written.
+ */
 async function withStore<R>(
   { state, sentinel = sentinelHome(), open }: AtRest,
   look: boolean,
+  openHere: (where: { readonly path: string; readonly sentinel?: string }) => Store | Promise<Store>,
   act: (store: Store) => Promise<R>,
 ): Promise<R> {
   if (open === undefined && !isState(state))
@@ -35,7 +39,7 @@ async function withStore<R>(
   if (open === undefined && isElsewhere(state))
     throw new CapError('unavailable', 'the store of this state lies in a database: name its file with --store FILE');
   const store = await (open?.({ look, sentinel }) ??
-    openStore({ path: state, look, ...(sentinel === undefined ? {} : { sentinel }) }));
+    openHere({ path: state, ...(sentinel === undefined ? {} : { sentinel }) }));
   try {
     return await act(store);
   } finally {
@@ -45,11 +49,11 @@ async function withStore<R>(
 
 /** Checks the whole ledger. `against` are checkpoints that were kept elsewhere. Errors: `unavailable`, `invalid`. */
 export const verifyAtRest = (at: AtRest, against?: readonly string[]): Promise<LedgerVerdict> =>
-  withStore(at, true, (store) => verifyLedger(store, against === undefined ? {} : { against }));
+  withStore(at, true, lookAtStore, (store) => verifyLedger(store, against === undefined ? {} : { against }));
 
 /** Calls `write` with all lines, and returns its result. Errors: `unavailable`, `invalid`. */
 export const exportAtRest = <R>(at: AtRest, write: (lines: AsyncIterable<string>) => Promise<R>): Promise<R> =>
-  withStore(at, true, (store) => write(exportLedger(store)));
+  withStore(at, true, lookAtStore, (store) => write(exportLedger(store)));
 
 /** The checkpoints in a file that the person named. Errors: `invalid`. */
 export function checkpointsOf(file: string): readonly string[] {
@@ -85,7 +89,7 @@ export async function retainAtRest(at: AtRest, { days, by, wall }: Retention, ou
       'unavailable',
       'the sentinel of this state is not in its folder, or the state is from a backup: name the folder with --sentinel DIR, or start the host first',
     );
-  const done = await withStore(at, false, async (store) => {
+  const done = await withStore(at, false, openStore, async (store) => {
     const vats = await openVats({ store });
     try {
       return await retainLedger(store, { before: wall - days * 86_400_000, by });

@@ -1,0 +1,40 @@
+/**
+ * A disk that is only read, in this thread. No vat waits for it, so it needs no thread of its own: that takes 40 ms of
+ * the processor to start.
+ */
+import { CapError } from '../core/errors.ts';
+import { type Disk, diskOf } from './disk.ts';
+import { damaged, isDamage } from './drivers/sqlite.ts';
+import { sqliteRows } from './sqlite.ts';
+
+/** Errors: `unavailable`, `invalid`. Those of its methods, too. */
+export function lookedDisk(folder: string, sentinel: string | undefined): Disk {
+  const disk = guarded(() => diskOf(() => sqliteRows(folder, { sentinel, look: true })));
+  return Object.freeze({
+    ...disk,
+    opened: disk.opened,
+    signer: disk.signer,
+    read: (...query) => guarded(() => disk.read(...query)),
+    readLater: async (...query) => guarded(() => disk.read(...query)),
+    backup: (file) => disk.backup(file).catch((error: unknown) => Promise.reject(errorOf(error))),
+    close: async () => {
+      await disk.close();
+    },
+  } satisfies Disk);
+}
+
+function guarded<R>(act: () => R): R {
+  try {
+    return act();
+  } catch (error) {
+    throw errorOf(error);
+  }
+}
+
+const trouble = 'the store cannot be read: check its disk, and that its folder may be read';
+
+/** An error that is not one of ours comes from the disk, or is a bug. Its text may name files of this machine. */
+function errorOf(error: unknown): CapError {
+  if (error instanceof CapError) return error;
+  return isDamage(error) ? damaged() : new CapError('unavailable', trouble);
+}
