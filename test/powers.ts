@@ -153,8 +153,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'how far the store is known to have come, in a folder that is named',
   },
   'packages/vat/src/store/drivers/thread.ts': {
-    powers: ['Worker', 'import.meta', 'node:worker_threads'],
-    why: "the store's thread, and the way to it",
+    powers: ['Worker', 'import.meta', 'node:module', 'node:worker_threads', 'process'],
+    why: "the store's thread, and the way to it; it uses the compiled modules that the program keeps",
   },
   'packages/caps-fs/src/drivers/backend.ts': {
     powers: ['node:process', 'process'],

@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'thread-cache',
+    breaks: 'the thread of a store strips types and compiles its modules at each start',
+    file: 'packages/vat/src/store/drivers/thread.ts',
+    find: "    ...(process.env['NODE_COMPILE_CACHE'] === undefined && cached()),\n",
+    replace: '',
+    tests: ['packages/vat/src/store/drivers/thread.test.ts'],
+  },
+  {
     name: 'look-error',
     breaks: 'the error of SQLite goes to whoever looks at a damaged store',
     file: 'packages/vat/src/store/looked.ts',

@@ -6,7 +6,7 @@
  * session that was given `code` runs programs over its own caps, not over its parent's. The end of the
  * grant kills its programs, and whoever ends the grant waits until they are gone.
  */
-import { type Evaluation, type GuestLimits, type Guests, renderTypes } from '@hob/guest';
+import type { Evaluation, GuestLimits, Guests } from '@hob/guest';
 import { CapError, type DriverCall, type Far } from '@hob/vat';
 import { drivenBy, takeOptions } from '@hob/vat/forwarder';
 import { sessionOf } from '../state/groups.ts';
@@ -108,7 +108,11 @@ export function codeCap(
     }
   };
 
-  const types = async (call: DriverCall): Promise<string> => await renderTypes((await capsFor(call.cause)).caps);
+  const types = async (call: DriverCall): Promise<string> => {
+    // A host without programs of agents does not load the parser of JavaScript, which lies there.
+    const { renderTypes } = await import('@hob/guest');
+    return await renderTypes((await capsFor(call.cause)).caps);
+  };
 
   const code = {
     run: async () => noSession(),

@@ -6,6 +6,8 @@
  * thread alone does not. If the thread dies, all callers get an error. A caller that blocks gets it after
  * `longestMs`.
  */
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import {
   MessageChannel,
   type MessagePort,
@@ -63,7 +65,20 @@ export const STORE_THREAD: URL = new URL('./store-thread.ts', import.meta.url);
  * Node would join its output to that of the program, and make the program's pipes non-blocking for that.
  */
 const workerOf = (module: URL, data: Data): Worker =>
-  new Worker(module, { workerData: data, transferList: [data.answers], execArgv: [], stdout: true, stderr: true });
+  new Worker(module, {
+    ...{ workerData: data, transferList: [data.answers], execArgv: [], stdout: true, stderr: true },
+    ...(process.env['NODE_COMPILE_CACHE'] === undefined && cached()),
+  });
+
+/**
+ * A thread knows of the cache of compiled modules only by the environment. Without it, it strips the types of its
+ * modules and compiles them anew, which takes 130 ms of the processor in a checkout.
+ */
+function cached(): { readonly env?: NodeJS.ProcessEnv } {
+  const folder = getCompileCacheDir();
+  // Node puts a folder for itself, its version and its options into the one that is named.
+  return folder === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: dirname(folder) } };
+}
 
 /**
  * Starts a thread with `module`, which calls `serveThread`. Rejects with the error of its `open`.
