@@ -61,11 +61,15 @@ export function record<S extends z.core.$ZodLooseShape>(what: string, shape: S):
   });
 }
 
-export const text = (what: string, example: string): z.ZodString =>
+/** All checks at once: each call of `min` or `max` makes the whole schema anew, and a manifest has hundreds. */
+export const text = (what: string, example: string, ...more: readonly z.core.$ZodCheck<string>[]): z.ZodString =>
   z
     .string({ error: say(`${what} is a text`, `write for example ${example}`) })
-    .min(1, { error: say(`${what} is empty`, `write for example ${example}`) })
-    .max(4096, { error: say(`${what} is longer than 4,096 characters`, 'shorten it') });
+    .check(
+      z.minLength(1, { error: say(`${what} is empty`, `write for example ${example}`) }),
+      z.maxLength(4096, { error: say(`${what} is longer than 4,096 characters`, 'shorten it') }),
+      ...more,
+    );
 export const oneOf = <const T extends readonly [string, ...string[]]>(
   what: string,
   values: T,
@@ -74,9 +78,13 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(
     error: say(`${what} is not one of ${values.join(', ')}`, `write ${values[0]}, or another of them`),
   });
 export const name = (what: string): z.ZodString =>
-  text(what, 'docs').regex(NAME, {
-    error: say(`${what} is not a name`, 'write letters, digits, _ and -, beginning with a letter, at most 63'),
-  });
+  text(
+    what,
+    'docs',
+    z.regex(NAME, {
+      error: say(`${what} is not a name`, 'write letters, digits, _ and -, beginning with a letter, at most 63'),
+    }),
+  );
 export const named = <V extends z.ZodType>(what: string, value: V): z.ZodRecord<z.ZodString, V> =>
   z
     .record(name(what), value, {
@@ -99,8 +107,10 @@ export const list = <V extends z.ZodType>(
 ): z.ZodArray<V> =>
   z
     .array(value, { error: say(`${what} is a list`, `write for example ${example}`) })
-    .min(1, { error: say(`${what} is empty`, `write for example ${example}, or leave the key out`) })
-    .max(most, { error: say(`${what} has more than ${most} entries`, 'remove some') });
+    .check(
+      z.minLength(1, { error: say(`${what} is empty`, `write for example ${example}, or leave the key out`) }),
+      z.maxLength(most, { error: say(`${what} has more than ${most} entries`, 'remove some') }),
+    );
 
 /** A time from now: whole seconds, minutes, hours or days, at most 366 days. */
 export const duration: z.ZodString = z
