@@ -2,13 +2,27 @@
  * A PostgreSQL server for a test: its own files in a temporary folder, reached by a Unix socket, run by an ordinary user.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import postgres from 'postgres';
 import { postgresPrograms } from './probes.ts';
+import { ROOT } from './sources.ts';
 
 export interface Cluster {
   /** The folder of its socket. */
@@ -51,6 +65,37 @@ const INITDB = [
   '--no-sync',
 ];
 
+/** The files of a new server, as these programs make them for this user. To copy them takes a third of the time. */
+const made = (programs: string): string =>
+  join(
+    ROOT,
+    '.toolchain',
+    `postgres-${digest([programs, String(statSync(join(programs, 'initdb')).mtimeMs), String(asUser.uid), ...INITDB])}`,
+  );
+
+const digest = (words: readonly string[]): string =>
+  createHash('sha256').update(words.join('\0')).digest('hex').slice(0, 12);
+
+/** Copies them, if they are kept. */
+function copied(programs: string, data: string): boolean {
+  const from = made(programs);
+  if (!existsSync(from)) return false;
+  if (spawnSync('cp', ['-a', `${from}/.`, data]).status === 0) return true;
+  for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
+  return false;
+}
+
+/** Keeps them. Where that fails, the next test makes them again. Another process may do it at the same time. */
+function keep(programs: string, data: string): void {
+  const draft = `${made(programs)}-${process.pid}`;
+  try {
+    if (spawnSync('cp', ['-a', data, draft]).status === 0) renameSync(draft, made(programs));
+  } catch {
+    // They are kept already.
+  }
+  rmSync(draft, { recursive: true, force: true });
+}
+
 /**
  * A shell command after which `data` is on a small disk of its own, which ends with the process. The server sees itself as an
  * ordinary user there. Its write-ahead log is not on that disk: without room for it a server stops.
@@ -70,12 +115,13 @@ export async function openCluster({ tcp, diskMiB }: ClusterOptions = {}): Promis
   for (const each of [folder, socket, data]) if (asUser.uid !== undefined) chownSync(each, asUser.uid, asUser.gid);
   const initdb = [join(programs, 'initdb'), '-D', data, ...INITDB];
   const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' };
-  if (diskMiB === undefined) {
+  if (diskMiB === undefined && !copied(programs, data)) {
     const made = spawnSync(initdb[0] as string, initdb.slice(1), { ...asUser, encoding: 'utf8', env, cwd: folder });
     if (made.status !== 0) {
       rmSync(folder, { recursive: true, force: true });
       throw new Error(`initdb: ${made.stderr}`);
     }
+    keep(programs, data);
   }
   const settings = [`unix_socket_directories=${socket}`, 'max_connections=100', 'shared_buffers=32MB'];
   const port = tcp === undefined ? 5432 : await freePort();

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { hobProgram } from '../../../test/hob-program.ts';
 import { inherited } from '../../../test/mutants/environment.ts';
-import { Lines } from './lines.ts';
+import { Lines, resolveHook } from './lines.ts';
 
-export const resolveHook: string = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
+export { resolveHook };
 
 /** A program that runs, and all that it has printed. */
 export class Running {

@@ -5,15 +5,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Ran } from './hob.ts';
 
-const resolveHook = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
-
-/** The output of a command. */
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+/** A file outside the repository finds our packages with it. */
+export const resolveHook: string = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
 
 export class Lines {
   readonly #child: ChildProcess;
@@ -43,6 +38,7 @@ export class Lines {
   }
 
   async end(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await ended;

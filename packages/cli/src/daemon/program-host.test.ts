@@ -25,7 +25,7 @@ test('hob host ends with its standard input, and the state has what the program 
     const own = E(daemon).tools() as unknown as Far<ToolHost>;
     await E(own).offer('mail', tools as never, { methods: ['send'] });
     expect(await E(own).openSession('agent')).toMatchObject({ again });
-    const second = await hob.run('host', '--state', state);
+    const second = await hob.line('host', '--state', state);
     expect([second.code, second.err]).toEqual([1, expect.stringContaining('serves this state already')]);
     host.child.stdin?.end();
     expect(await host.ended).toBe(0);

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../../../../test/mutants/environment.ts';
-import { Lines, type Ran } from '../../test/lines.ts';
+import type { Ran } from '../../test/hob.ts';
+import { Lines } from '../../test/lines.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hob-import-'));
 mkdirSync(join(folder, 'work'));

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { jsonSchema } from '@hob/manifest';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../../../../../test/mutants/environment.ts';
-import { resolveHook } from '../../../test/hob.ts';
-import { Lines, type Ran } from '../../../test/lines.ts';
+import { type Ran, resolveHook } from '../../../test/hob.ts';
+import { Lines } from '../../../test/lines.ts';
 import { verbs } from '../../verbs.ts';
 import { scriptFor } from './completion.ts';
 
