@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { hobProgram } from '../../../test/hob-program.ts';
 import { inherited } from '../../../test/mutants/environment.ts';
-import { Lines, resolveHook } from './lines.ts';
+import { Lines, type Ran, resolveHook } from './lines.ts';
 
-export { resolveHook };
+export { type Ran, resolveHook };
 
 /** A program that runs, and all that it has printed. */
 export class Running {
@@ -44,13 +44,6 @@ export class Running {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-}
-
-/** The output of a command. */
-export interface Ran {
-  readonly code: number | string;
-  readonly out: string;
-  readonly err: string;
 }
 
 /** A home with a project, a manifest outside of it, and `hob`. */

@@ -5,10 +5,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Ran } from './hob.ts';
 
 /** A file outside the repository finds our packages with it. */
 export const resolveHook: string = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
+
+/** The output of a command. */
+export interface Ran {
+  readonly code: number | string;
+  readonly out: string;
+  readonly err: string;
+}
 
 export class Lines {
   readonly #child: ChildProcess;
