@@ -3,6 +3,22 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'waiting-own-bytes',
+    breaks: 'a policy in front of a gate changes the bytes of a call after they were shown',
+    file: 'packages/revocable/src/forwarder/waiting.ts',
+    find: 'const shownCall = { ...call, args: frozenCopy(call.args) };',
+    replace: 'const shownCall = call;',
+    tests: ['packages/revocable/src/bytes.test.ts'],
+  },
+  {
+    name: 'onlooker-own-bytes',
+    breaks: 'a policy in front of a grant changes the bytes that the onlooker of its calls is shown',
+    file: 'packages/revocable/src/forwarder/waiting.ts',
+    find: 'const sentCall = { ...call, args: frozenCopy(call.args) };',
+    replace: 'const sentCall = call;',
+    tests: ['packages/revocable/src/bytes.test.ts'],
+  },
+  {
     name: 'revocable-session-option',
     breaks: 'a misspelt option of approveSession is ignored',
     file: 'packages/revocable/src/scopes.ts',
@@ -386,8 +402,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'gated',
     breaks: 'a call is sent whatever the judge answered',
     file: 'packages/revocable/src/forwarder/waiting.ts',
-    find: 'if (yes === true) return send(call.args);',
-    replace: 'return send(call.args);',
+    find: 'if (yes === true) return send(shownCall.args);',
+    replace: 'return send(shownCall.args);',
     tests: ['packages/revocable/src/forwarder/forward.test.ts'],
   },
   {

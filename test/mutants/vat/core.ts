@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'host-own-bytes',
+    breaks: 'a host program that changes the bytes of an answer changes them for others that get the same answer',
+    file: 'packages/vat/src/core/promise.ts',
+    find: 'forHost(value, this.#watched || this.#follows)',
+    replace: 'forHost(value, false)',
+    tests: ['packages/revocable/src/bytes.test.ts'],
+  },
+  {
     name: 'fence-cut-others',
     breaks: 'an internal error at one call keeps a revocation from ending the others',
     file: 'packages/vat/src/core/causes.ts',
@@ -33,10 +41,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'fence-native',
     breaks: 'an internal error at a promise of the host program leaves it pending',
     file: 'packages/vat/src/core/promise.ts',
-    find: `    fencedOr(
-      () => when(after`,
-    replace: `    fenced(
-      () => when(after`,
+    find: 'fencedOr(() => when(after, () => (state',
+    replace: 'fenced(() => when(after, () => (state',
     tests: ['packages/vat/src/vats/faults.test.ts'],
   },
   {

@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'driver-own-bytes',
+    breaks: 'a driver that is given a promise of bytes can change them for all others that hold the promise',
+    file: 'packages/vat/src/turn/driver.ts',
+    find: 'message.promises ? args.map((arg) => withOthers(arg, driverPromise)) : args;',
+    replace: 'args;',
+    tests: ['packages/revocable/src/bytes.test.ts'],
+  },
+  {
     name: 'fence-turn',
     breaks: 'a turn with an internal error is not undone and never answered',
     file: 'packages/vat/src/turn/deliver.ts',

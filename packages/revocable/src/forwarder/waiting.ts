@@ -2,6 +2,7 @@
  * A call that waits for a judge, and then goes on as the judge was shown it.
  */
 import { CapError, E, isReference, vatTime } from '@hob/vat';
+import { frozenCopy } from '@hob/vat/forwarder';
 import { type CallOutcome, shown } from './policy.ts';
 
 /** A call that waits. */
@@ -57,8 +58,10 @@ export function sendIfApproved(
   send: (args: readonly unknown[]) => Promise<unknown>,
 ): Promise<unknown> {
   const at = vatTime();
+  // Bytes cannot be frozen. The policy of a forwarder in front of this one has these, and could change them meanwhile.
+  const shownCall = { ...call, args: frozenCopy(call.args) };
   const ask = (stale?: PinnedCall): Promise<unknown> =>
-    E.when(E(judge).ask(call, inner, at, stale) as Promise<unknown>, (yes) => {
+    E.when(E(judge).ask(shownCall, inner, at, stale) as Promise<unknown>, (yes) => {
       const pinned = pinnedBy(yes);
       if (pinned !== undefined)
         return E.when(
@@ -69,7 +72,7 @@ export function sendIfApproved(
             throw error;
           },
         );
-      if (yes === true) return send(call.args);
+      if (yes === true) return send(shownCall.args);
       throw new CapError('denied', 'this call was not approved: ask the person who decides');
     });
   return ask();
@@ -91,7 +94,9 @@ export function seenBy(
   call: { readonly method: string; readonly args: readonly unknown[] },
   result: unknown,
 ): Promise<unknown> {
-  const shownTo = (outcome: CallOutcome): Promise<unknown> => E(onlooker).look(call, outcome) as never;
+  // As in `sendIfApproved`.
+  const sentCall = { ...call, args: frozenCopy(call.args) };
+  const shownTo = (outcome: CallOutcome): Promise<unknown> => E(onlooker).look(sentCall, outcome) as never;
   return E.when(
     result as Promise<unknown>,
     (value) => E.when(shownTo({ ok: true, value }), () => value),

@@ -35,10 +35,10 @@ const then = Promise.prototype.then;
 /** Marks the rejection as handled, so that it does not end the process. */
 export const quieten = (promise: Promise<unknown>): void => void then.call(promise, undefined, noop);
 
-let convert = (value: unknown): unknown => value;
+let convert = (value: unknown, _isShared: boolean): unknown => value;
 
-/** A value in the form that the host program receives. */
-export const forHost = (value: unknown): unknown => convert(value);
+/** A value in the form that the host program receives. With `isShared` others may read the same value. */
+export const forHost = (value: unknown, isShared: boolean): unknown => convert(value, isShared);
 
 let convertError = (_answer: object, error: unknown): unknown => error;
 
@@ -53,6 +53,6 @@ export const convertErrorsForHost = (how: typeof convertError): void => {
 /**
  * Sets how values are converted for the host program. Called once, by the module that knows the conversion.
  */
-export const convertForHost = (how: (value: unknown) => unknown): void => {
+export const convertForHost = (how: typeof convert): void => {
   convert = how;
 };

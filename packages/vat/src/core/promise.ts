@@ -41,16 +41,15 @@ export class VatPromise extends Target implements ResultSink {
   #becoming: VatPromise | undefined;
   /** While pending, messages go here: to the peer that will decide this promise. */
   #path: Target | undefined;
-  // The native promise for the host program. Made on first use.
+  /** The native promise for the host program. Made on first use. */
   #native: Promise<unknown> | undefined;
   #settleNative: PromiseWithResolvers<unknown> | undefined;
   /** True when an actor or a pipelined message sees this promise break. */
   #watched = false;
+  /** True when its value is that of another promise, too. */
+  #follows = false;
   #charge: Charge | undefined;
-  /**
-   * The barrier of the turn that settled or linked this. Nobody outside may learn the result before it is
-   * durable.
-   */
+  /** The barrier of the turn that settled or linked this. Nobody outside may learn the result before it is durable. */
   #after: Barrier | undefined;
 
   constructor(account: Account) {
@@ -233,6 +232,7 @@ export class VatPromise extends Target implements ResultSink {
     if (cyclic)
       return this.break(new CapError('cycle', 'a promise was resolved to itself: resolve it to something else'));
     end.#watched = true;
+    this.#follows = true;
     if (end.#state !== 'pending') return this.#settle(end.#state as 'fulfilled' | 'broken', end.#value);
     this.#link(end);
   }
@@ -355,10 +355,9 @@ export class VatPromise extends Target implements ResultSink {
       settle.reject(errorForHost(this, error));
     };
     const after = later(this.#behind, barrier());
-    fencedOr(
-      () => when(after, () => (state === 'fulfilled' ? settle.resolve(forHost(value)) : reject(value)), reject),
-      reject,
-    );
+    // If only the host program waits for it, it gets the value itself. Bytes of a stream are then not copied.
+    const told = (): void => settle.resolve(forHost(value, this.#watched || this.#follows));
+    fencedOr(() => when(after, () => (state === 'fulfilled' ? told() : reject(value)), reject), reject);
   }
 
   #refund(): void {

@@ -19,8 +19,10 @@ import type { Far } from '../core/types.ts';
 import { soon } from '../drivers/loop.ts';
 import { CallView, type DriverCall, RunningCall } from './driver-call.ts';
 import { actualOf, namedDriver, neverNear } from './named-driver.ts';
+import { withOthers } from './resolved.ts';
 import { Runnable } from './runnable.ts';
 import { inTurn } from './turn.ts';
+import { driverPromise } from './turn-promise.ts';
 import { pass } from './values.ts';
 
 /** How a driver is named, and which of its methods change nothing. */
@@ -111,7 +113,8 @@ class Driver extends Target {
     const end = (body: () => void): void => fencedOr(body, broken);
     let result: unknown;
     try {
-      result = act(args, new CallView(call), chain);
+      const given = message.promises ? args.map((arg) => withOthers(arg, driverPromise)) : args;
+      result = act(given, new CallView(call), chain);
     } catch (error) {
       return end(() => broken(error));
     }

@@ -8,6 +8,7 @@
 import { CapError } from '../core/errors.ts';
 import type { VatPromise } from '../core/promise.ts';
 import { current } from './turn.ts';
+import { ownBytes } from './values.ts';
 
 // An object between the promise and `Promise.prototype`, so that `instanceof Promise` still holds.
 const known: object = Object.freeze(Object.create(Promise.prototype));
@@ -45,4 +46,13 @@ export function turnPromise(promise: VatPromise): Promise<unknown> {
   Object.freeze(Object.setPrototypeOf(native, unresolved));
   made.set(promise, native);
   return native;
+}
+
+/** Returns a native promise for one driver. What the driver does with bytes that it resolves to, nobody else sees. */
+export function driverPromise(promise: VatPromise): Promise<unknown> {
+  const native = new Promise<unknown>((resolve, reject) =>
+    promise.watchOutside((value) => resolve(ownBytes(value)), reject),
+  );
+  native.catch(() => {});
+  return promise.alias(native);
 }

@@ -10,7 +10,7 @@ import { types } from '../core/drivers/platform.ts';
 import { copyOfError, inert, nestedTooDeep, stackIsFull } from '../core/error-values.ts';
 import { CapError } from '../core/errors.ts';
 import { giveLocally, type Seam } from '../core/foreign.ts';
-import type { Account } from '../core/meter.ts';
+import { type Account, hostAccount } from '../core/meter.ts';
 import { VatPromise, vatPromiseOf } from '../core/promise.ts';
 import { ByReference, isReference } from '../core/reference.ts';
 import { isPassable } from '../core/symbols.ts';
@@ -228,7 +228,7 @@ const passedOn = new WeakSet<Uint8Array>();
 
 /**
  * Lets the next `pass` return these bytes themselves instead of a copy. Only for the bytes of a promise that become those
- * of another one: nobody can change them, because each turn that receives the value of a promise gets a copy.
+ * of another one: nobody can change them, because each turn, driver and host program that receives them gets a copy.
  */
 export function passUnchanged(bytes: Uint8Array): Uint8Array {
   passedOn.add(bytes);
@@ -363,4 +363,14 @@ export function keepArgs(args: unknown[]): {
 /** Stored data for another reader. Bytes are copied; nothing else in it can change. */
 export function again(kept: unknown): unknown {
   return typeof kept === 'object' && kept !== null ? walk(kept, begin(undefined), 0) : kept;
+}
+
+/**
+ * The value of a promise for code outside of turns, which can change the bytes that it gets. Others may read the same
+ * value, so it gets bytes of its own. Nothing else in a value can change.
+ */
+export function ownBytes(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const mayHold = types.isUint8Array(value) || (Copied.is(value) && !Copied.isClean(value));
+  return mayHold ? walk(value, begin(hostAccount), 0) : value;
 }
