@@ -19,5 +19,6 @@ export function dataVerb(args: readonly string[]): DataVerb | undefined {
     return next === 'verify' && !args.some((each) => /^--(?:store|url)(?:=|$)/.test(each))
       ? 'ledger verify'
       : undefined;
-  return Object.hasOwn(DATA, word) ? (word as DataVerb) : undefined;
+  // `hob 'ledger verify'` is one word, and no verb.
+  return Object.hasOwn(DATA, word) && !word.includes(' ') ? (word as DataVerb) : undefined;
 }

@@ -136,6 +136,11 @@ test('a bundle gets the command lines of its verbs alone: none with a database, 
     expect([line, client(line), dataVerb(line.split(' '))]).toEqual([line, undefined, undefined]);
   expect(['check', 'explain'].map((word) => dataVerb([word]))).toEqual(['check', 'explain']);
   expect(dataVerb(['ledger', 'verify', 'a.jsonl'])).toBe('ledger verify');
+  // The value of an option is no database. Such a line runs without a bundle, which finds the same verb.
+  expect([client('inbox -- --store'), client('grant R1 --uses --store')]).toEqual([undefined, undefined]);
+  expect([client('--json status'), client('ledger -hx')]).toEqual([undefined, 'ledger show']);
+  // `hob 'ledger show'` is one word, and no verb.
+  expect([clientVerb(['ledger show', '--help']), dataVerb(['ledger verify', 'a'])]).toEqual([undefined, undefined]);
   expect([clientVerb([]), dataVerb([])]).toEqual([undefined, undefined]);
 });
 

@@ -87,6 +87,25 @@ test('each granter of a manifest sees, answers and revokes with a secret of thei
   agent.child.stdin!.end('end\n');
   expect(await agent.ended).toBe(4);
   expect((await as(again, 'sessions', '--json')).out).toBe('[]\n');
+
+  // What has ended is found by its short id, by its granters alone. The user of the socket learns no line of it, and not
+  // even that it was there: the answer is that for an id that nothing ever had.
+  const found = (await as(again, 'ledger', 'show', '--grant', src.id, '--json')).out.trim().split('\n');
+  const { grant, session } = JSON.parse(found[0]!) as { readonly grant: string; readonly session: string };
+  expect(found.map((line) => (JSON.parse(line) as { readonly grant?: string }).grant)).toEqual(found.map(() => grant));
+  expect((await as(bob, 'ledger', 'show', '--session', 's1')).out).toContain(src.id);
+  const ids = ['--grant', src.id, '--grant', src.id.toLowerCase(), '--grant', grant, '--session', 'S1', '--session', session]; // biome-ignore format: one line
+  for (let n = 0; n < ids.length; n += 2) {
+    const [option = '', id = ''] = ids.slice(n, n + 2);
+    const nobodys = option === '--grant' ? 'G999' : 'S999';
+    const nothing = await hob.run('ledger', 'show', option, nobodys);
+    const said = await hob.run('ledger', 'show', option, id);
+    expect(said).toEqual({ ...nothing, err: nothing.err.replace(nobodys, id) });
+    expect([said.code, said.out]).toEqual([1, '']);
+  }
+  const number = (JSON.parse(found[0]!) as { readonly seq: number }).seq;
+  expect((await hob.run('ledger', '--why', `E${number}`)).err).toMatch(/there is no line E\d+ of your sessions/);
+  expect((await hob.run('ledger')).out).not.toContain(src.id);
 }, 400_000);
 
 test('a manifest without granters has the user of the socket, and one that names owner has both', async () => {
