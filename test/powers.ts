@@ -193,8 +193,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'makes a cgroup for each job and removes it',
   },
   'packages/caps-shell/src/drivers/ahead.ts': {
-    powers: ['node:child_process', 'node:fs', 'process'],
-    why: 'starts sandbox programs that wait for jobs, and ends them',
+    powers: ['node:child_process', 'node:fs', 'node:os', 'process'],
+    why: 'starts sandbox programs that wait for jobs, ends them, and compares what they inherit',
   },
   'packages/caps-shell/src/drivers/confined.ts': {
     powers: ['setTimeout'],

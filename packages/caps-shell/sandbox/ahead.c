@@ -4,7 +4,8 @@
  *
  * A set is six descriptors, those of PROTOCOL.md in their order. This process reads nothing from them, and closes a
  * set when its outer process is there. So it never holds anything of a job. It has no other way to the caller, and
- * ends with it, or when all its sets are used and their jobs are over.
+ * ends with it, or when all its sets are used and their jobs are over. If it cannot fork, because a job has used up
+ * the processes of the user, it closes the sets that are left: if it ended, the jobs of the others would end, too.
  */
 #include "world.h"
 
@@ -51,6 +52,22 @@ static void become_outer(int set, int used) {
   signal(SIGCHLD, SIG_DFL);
 }
 
+/* The jobs that run go on. The caller starts a new first process when it has another job. */
+static void give_up(int set) {
+  for (; set < SETS; set++) close_set(set);
+}
+
+/* A pipe above all sets, or false. */
+static bool open_used(int used[2]) {
+  int low[2];
+  if (pipe2(low, O_CLOEXEC) < 0) return false;
+  for (int i = 0; i < 2; i++) {
+    used[i] = fcntl(low[i], F_DUPFD_CLOEXEC, PAST);
+    close(low[i]);
+  }
+  return used[0] >= 0 && used[1] >= 0;
+}
+
 /*
  * Returns in each outer process: a descriptor to close when it has its spec. The next one is started then, or
  * when the caller has already written its spec, or when this one is gone.
@@ -61,19 +78,16 @@ int start_ahead(void) {
   signal(SIGCHLD, SIG_IGN); /* nobody waits for the outer processes; the caller hears of them through their pipes */
   pid_t self = getpid();
   for (int set = 0; set < SETS; set++) {
-    int used[2], low[2];
+    int used[2];
     if (is_given_up(set)) {
       close_set(set);
       continue;
     }
-    if (pipe2(low, O_CLOEXEC) < 0) _exit(1);
-    for (int i = 0; i < 2; i++) {
-      used[i] = fcntl(low[i], F_DUPFD_CLOEXEC, PAST);
-      if (used[i] < 0) _exit(1);
-      close(low[i]);
+    pid_t pid = open_used(used) ? fork() : -1;
+    if (pid < 0) {
+      give_up(set);
+      break;
     }
-    pid_t pid = fork();
-    if (pid < 0) _exit(1);
     if (pid == 0) {
       become_outer(set, used[1]);
       prctl(PR_SET_PDEATHSIG, SIGKILL);

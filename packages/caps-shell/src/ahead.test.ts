@@ -2,7 +2,7 @@
  * A sandbox program that was started ahead serves one job. No other job can reach it. It ends with its host. If
  * somebody kills or stops it while it waits, no job fails.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -130,9 +130,16 @@ const hooks = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
 const index = new URL('./index.ts', import.meta.url).href;
 const ahead = new URL('./drivers/ahead.ts', import.meta.url).href;
 
+interface Hosting {
+  readonly mounts?: string;
+  /** Another user. */
+  readonly user?: number;
+}
+
 /** Starts a host process that has run one job, and runs `then` in it while a sandbox program waits for the next. */
-function hosting(then: string, mounts = '{}') {
+function hosting(then: string, { mounts = '{}', user }: Hosting = {}) {
   const program = `
+    import { execFileSync } from 'node:child_process';
     import { openFsCap } from '@hob/caps-fs';
     import { makeShellCap } from ${JSON.stringify(index)};
     import { waitingPids } from ${JSON.stringify(ahead)};
@@ -143,7 +150,8 @@ function hosting(then: string, mounts = '{}') {
     console.log(JSON.stringify(waitingPids()));
     ${then}`;
   const args = ['--no-warnings', '--import', hooks, '--input-type=module', '-e', program];
-  const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: import.meta.dirname });
+  const ids = user === undefined ? {} : { uid: user, gid: user };
+  const host = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: import.meta.dirname, ...ids });
   let said = '';
   host.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   const closed = once(host, 'close');
@@ -179,6 +187,46 @@ test('a waiting program that is stopped ends with a killed host, too', async () 
   await until(() => !left.some(lives));
 });
 
+test('a job gets the limits and the priority that its host has when it starts, not those of the program that waited', async () => {
+  const { host, closed, pids, rest } = hosting(
+    `process.stdin.once('data', async () => {
+       const { stdout } = await shell.run('ulimit -f; nice; grep Cpus_allowed_list /proc/self/status');
+       console.log(stdout);
+       process.exit();
+     });`,
+  );
+  await pids();
+  const pid = String(host.pid);
+  execFileSync('prlimit', ['--pid', pid, '--fsize=1048576:1048576']);
+  execFileSync('renice', ['-n', '7', '-p', pid], { stdio: 'ignore' });
+  const cpu = /^Cpus_allowed_list:\t(\d+)/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? '';
+  execFileSync('taskset', ['-p', '-c', cpu, pid], { stdio: 'ignore' });
+  host.stdin.write('go');
+  await closed;
+  expect(rest().trim()).toBe(`1024\n7\nCpus_allowed_list:\t${cpu}`);
+});
+
+rootTest('a job that uses up the processes of the user does not end the jobs of others', async () => {
+  const { closed, rest } = hosting(
+    `const victim = await shell.spawn('echo begun; read line; echo "$line"');
+     const first = waitingPids()[0];
+     const other = await makeShellCap({ mounts: {} });
+     const attacker = await other.spawn('for n in {1..80}; do sleep 60 & done; echo full; wait');
+     await attacker.stdout.next();
+     // With the processes of the attacker these are too many, so no waiting program can be forked for a next job.
+     execFileSync('prlimit', ['--pid', String(first), '--nproc=60:60']);
+     const codes = [];
+     for (let n = 0; n < 3; n += 1) codes.push(await other.run(':').then(({ status }) => status, ({ code }) => code));
+     await victim.write('lives\\n').catch(() => {});
+     const { status, stdout } = await victim.wait();
+     console.log(JSON.stringify({ status, stdout, codes, isAnother: waitingPids()[0] !== first }));
+     process.exit();`,
+    { user: USER + 7 },
+  );
+  await closed;
+  expect(JSON.parse(rest())).toEqual({ status: 0, stdout: 'begun\nlives\n', codes: [0, 0, 0], isAnother: true });
+});
+
 rootTest('a host that has given up its rights uses no waiting program that still has them', async () => {
   const folder = scratch();
   writeFileSync(join(folder, 'secret'), 'HOB-CANARY', { mode: 0o600 });
@@ -186,7 +234,7 @@ rootTest('a host that has given up its rights uses no waiting program that still
     `process.setgroups([]); process.setegid(${USER}); process.seteuid(${USER});
      console.log(await shell.run('cat /ws/secret').then(({ stdout }) => stdout, (error) => error.code));
      process.exit();`,
-    `{ '/ws': await openFsCap(${JSON.stringify(folder)}) }`,
+    { mounts: `{ '/ws': await openFsCap(${JSON.stringify(folder)}) }` },
   );
   await closed;
   expect(rest()).not.toContain('HOB-CANARY');

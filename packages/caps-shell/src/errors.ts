@@ -59,6 +59,8 @@ const STAGES_OF_THE_JOB: Readonly<Record<string, readonly [code: ShellCode | 'in
 
 /** Returns the remedy for a machine on which a stage fails. */
 export function remedyFor(stage: string, errno: string): string {
+  if (errno === 'EAGAIN')
+    return 'no more processes can be started now: wait for other jobs, or raise the limit of the user that runs the host';
   if (stage === 'helper' && /^(?:EIO|EMFILE|ENFILE|ENOMEM)$/.test(errno))
     return 'the sandbox program cannot be read now: look at the disk, and at the open files of the host';
   if (stage === 'helper')

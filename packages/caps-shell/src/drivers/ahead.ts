@@ -5,6 +5,7 @@
  * Promise: a waiting program holds nothing of any job: no spec, no mount, no descriptor, no cgroup. It serves one job.
  * No program waits before the first job of this process. After a minute without a job the waiting programs end. They
  * also end with this process. A program that was killed while it waited is not used. One that was stopped is continued.
+ * A job gets the rights and limits that this process has when the job starts, not those of an earlier moment.
  *
  * A start copies this large process. So this process starts one program for eight jobs, and that program forks the
  * waiting ones (`sandbox/ahead.c`). Each job has a set of six pipes.
@@ -12,6 +13,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import type { Socket } from 'node:net';
+import os from 'node:os';
 import { type Clock, systemClock } from '@hob/vat';
 import { openProgram } from './program.ts';
 
@@ -27,7 +29,7 @@ interface Place {
 interface Group {
   readonly child: ChildProcess;
   readonly built: string;
-  readonly rights: string;
+  readonly inherited: string;
   /** The places that no job has taken. */
   readonly places: Place[];
 }
@@ -52,7 +54,7 @@ export function waitingPids(): readonly number[] {
 /** Returns the pipes of a program that waits for its spec, or undefined. The caller owns them from now on. */
 export function takeWaiting(built: string): JobPipes | undefined {
   if (group === undefined) return undefined;
-  if (group.built !== built || group.rights !== rightsNow()) {
+  if (group.built !== built || !isAsThen(group.inherited)) {
     endWaiting();
     return undefined;
   }
@@ -88,6 +90,8 @@ export function startWaiting(built: string): void {
 }
 
 function start(built: string): Group {
+  // Before the start: if it changes meanwhile, the program is not used.
+  const inherited = inheritedNow();
   const program = openProgram(built);
   let child: ChildProcess;
   try {
@@ -100,7 +104,7 @@ function start(built: string): Group {
     rest();
     over();
   });
-  const made: Group = { child, built, rights: rightsNow(), places: [] };
+  const made: Group = { child, built, inherited, places: [] };
   const over = (): void => {
     if (group === made) endWaiting();
   };
@@ -151,9 +155,27 @@ function release({ pipes }: Place): void {
   for (const pipe of pipes) pipe.destroy();
 }
 
-/** The rights that a program inherits. A host may give some of them up. */
-const rightsNow = (): string =>
-  [process.geteuid?.(), process.getegid?.(), process.getuid?.(), process.getgid?.(), process.getgroups?.()].join();
+/** The lines of `/proc/self/status` that a program inherits. */
+const INHERITED = /^(?:Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp|Cpus_allowed:|Mems_allowed:).*/gm;
+
+/**
+ * The rights and limits that a program inherits when it starts. A host may give up rights. Its operator may give it
+ * another priority, other limits, processors or another cgroup. All this must hold for the next job.
+ */
+function inheritedNow(): string {
+  const read = (name: string): string => fs.readFileSync(`/proc/self/${name}`, 'latin1');
+  const lines = read('status').match(INHERITED) ?? [];
+  return [...lines, read('limits'), read('cgroup'), os.getPriority()].join('\n');
+}
+
+/** Whether a program that was started then would get the same now. False if no descriptor is left to find out. */
+function isAsThen(inherited: string): boolean {
+  try {
+    return inherited === inheritedNow();
+  } catch {
+    return false;
+  }
+}
 
 /** Sends a signal. Returns whether the process is there. */
 function signal(pid: number | undefined, name: NodeJS.Signals): boolean {
