@@ -92,6 +92,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: lineTests,
   },
   {
+    name: 'cli-compiled-others',
+    breaks: 'hob runs a compiled form that any user of the machine may have written',
+    file: 'packages/cli/src/drivers/compiled.ts',
+    find: 'const bytes = isOfOthers(kept) ? undefined : read(kept);',
+    replace: 'const bytes = read(kept);',
+    tests: ['packages/cli/src/drivers/compiled.test.ts'],
+  },
+  {
+    name: 'cli-compiled-folder',
+    breaks: 'hob keeps compiled forms where any user of the machine may write',
+    file: 'packages/cli/src/drivers/compiled.ts',
+    find: 'isPlain() && !isOfOthers(folderOf(place))',
+    replace: 'isPlain()',
+    tests: ['packages/cli/src/drivers/compiled.test.ts'],
+  },
+  {
     name: 'cli-compiled-sum',
     breaks: 'a compiled form that was changed on disk crashes each call of hob',
     file: compiled,

@@ -40,7 +40,11 @@ async function run(args: readonly string[], home: string): Promise<number> {
     if (code !== undefined) return code;
   }
   // The modules of all verbs are not bundled. Node keeps the compiled form of each.
+  // What is in its folder is run, so no other user may write there, whatever the umask is.
+  const umask = process.umask(0o022);
+  process.umask(umask | 0o022);
   process.getBuiltinModule('node:module').enableCompileCache(cache);
+  process.umask(umask);
   const { runLine, verbsFor } = await import('./table.ts');
   return await runLine(args, await verbsFor(args));
 }

@@ -88,6 +88,22 @@ test('the form of another bundle of the same length is not used', () => {
   expect(run()[1]).toMatch(/^two \d+\n$/);
 });
 
+test('a form that another user may have written is not used, and none is kept where others may write', () => {
+  const { folder, kept, run } = installed();
+  run();
+  // It would run, and say so: the checksum of a form is no secret.
+  const before = fs.statSync(kept).ino;
+  fs.chmodSync(kept, 0o666);
+  expect(run()).toEqual([0, expect.stringMatching(said)]);
+  const after = fs.statSync(kept);
+  expect([after.ino === before, after.mode & 0o777]).toEqual([false, 0o644]);
+  const open = join(folder, 'open');
+  fs.mkdirSync(open);
+  fs.chmodSync(open, 0o777);
+  expect(run(join(open, 'form'))).toEqual([0, expect.stringMatching(said)]);
+  expect(fs.readdirSync(open)).toEqual([]);
+});
+
 test('where nothing can be kept, or Node has options, a bundle runs as it is; a checkout has none', () => {
   const { folder, file, run } = installed();
   fs.writeFileSync(join(folder, 'taken'), '');

@@ -5,7 +5,8 @@
  * compiles again each function that it calls: a fifth of the time of `hob check`. This keeps the form from after a run.
  *
  * Promise: a kept form that is cut off, changed, or of another bundle or Node is not used, and is replaced. V8 does not
- * look for changed bytes, and crashes. Where nothing can be written, nothing is kept.
+ * look for changed bytes, and crashes. Whoever writes a form decides what runs, so one that another user wrote, or may
+ * write, is not used. Where nothing can be written, nothing is kept.
  */
 
 // An `import` of a part of Node reads each of its exports, which takes 1 to 3 ms. An older Node has no such function.
@@ -29,7 +30,7 @@ export function loadCompiled(file: string, place: string): unknown {
   const source = read(file)?.toString('latin1');
   if (source === undefined) return undefined;
   const { Script, constants } = process.getBuiltinModule('node:vm');
-  const kept = isPlain() ? `${place}-${process.version}-${process.arch}` : undefined;
+  const kept = isPlain() && !isOfOthers(folderOf(place)) ? `${place}-${process.version}-${process.arch}` : undefined;
   const sum = checksum(source);
   const found = kept === undefined ? undefined : formIn(kept, sum);
   const script = new Script(source, {
@@ -61,12 +62,26 @@ function read(file: string): Buffer | undefined {
 
 /** The checksum is also of the source: V8 only looks at its length. */
 function formIn(kept: string, sum: number): Kept | undefined {
-  const bytes = read(kept);
+  const bytes = isOfOthers(kept) ? undefined : read(kept);
   const at = (bytes?.length ?? 0) - END_BYTES;
   if (bytes === undefined || at < 0) return undefined;
   const form = bytes.subarray(0, at);
   return bytes.readUInt32LE(at) === checksum(form, sum) ? { form, isWhole: bytes[at + 4] === 1 } : undefined;
 }
+
+/** Whether another user than root made the file or folder, or may write it. Also if that cannot be seen. */
+function isOfOthers(path: string): boolean {
+  const me = process.geteuid?.();
+  try {
+    const found = disk().lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined || me === undefined) return false;
+    return (found.uid !== me && found.uid !== 0) || (found.mode & 0o022) !== 0;
+  } catch {
+    return true;
+  }
+}
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
 /** The name appears when all bytes are on disk, since another process may read it at any moment. */
 function keep(kept: string, sum: number, { form, isWhole }: Kept): void {
@@ -76,7 +91,7 @@ function keep(kept: string, sum: number, { form, isWhole }: Kept): void {
   end[4] = isWhole ? 1 : 0;
   const draft = `${kept}.${process.pid}`;
   try {
-    mkdirSync(kept.slice(0, kept.lastIndexOf('/')), { recursive: true });
+    mkdirSync(folderOf(kept), { recursive: true, mode: 0o755 });
     const descriptor = openSync(draft, 'w', 0o644);
     try {
       writeFileSync(descriptor, Buffer.concat([form, end]));
