@@ -27,24 +27,18 @@ const unresolved = new Proxy(known, {
 });
 
 /**
- * One native promise for each vat promise. A new one for each turn would add a watcher each time a peer sends
- * it.
- */
-const made = new WeakMap<VatPromise, Promise<unknown>>();
-
-/**
- * Returns a native promise for `promise`, to pass into the running turn. All turns share it, so it is frozen.
+ * Returns a native promise for `promise`, to pass into the running turn. All turns share it, so it is frozen. A new one
+ * for each turn would add a watcher each time a peer sends it.
  */
 export function turnPromise(promise: VatPromise): Promise<unknown> {
-  const known = made.get(promise);
-  if (known !== undefined) return known;
+  if (promise.ofTurns !== undefined) return promise.ofTurns;
   // `watchOutside`, because a host program that keeps the promise must learn nothing before it is durable.
   const native = new Promise<unknown>((resolve, reject) => promise.watchOutside(resolve, reject));
   // No turn can handle the rejection later. Anyone who keeps the promise elsewhere still sees it.
   native.catch(() => {});
   promise.alias(native);
   Object.freeze(Object.setPrototypeOf(native, unresolved));
-  made.set(promise, native);
+  promise.ofTurns = native;
   return native;
 }
 
