@@ -132,14 +132,15 @@ function treeOf(value: object, naming: Naming, room: Room): Json {
   if (value instanceof Promise && naming.fleeting === true) return { $: ['x'] };
   if (value instanceof Promise)
     throw new CapError('invalid', 'a promise cannot be stored: wait with E.to(self, method), and store the result');
-  const record: Record<string, Json> = Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      take(room, key.length);
-      return [key, tree(item, naming, room)];
-    }),
-  );
+  const record: Record<string, Json> = {};
+  const keys = Object.keys(value);
+  // Not by lists of pairs, which cost more than the rest. No record has a key "__proto__" (`turn/values.ts`).
+  for (const key of keys) {
+    take(room, key.length);
+    record[key] = tree((value as Readonly<Record<string, unknown>>)[key], naming, room);
+  }
   // A program's record that looks like one of ours is wrapped, so that it comes back unchanged.
-  return Object.keys(record).length === 1 && '$' in record ? { $: ['o', record['$'] as Json] } : record;
+  return keys.length === 1 && keys[0] === '$' ? { $: ['o', record['$'] as Json] } : record;
 }
 
 const damaged = (): CapError =>
