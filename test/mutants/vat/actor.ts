@@ -58,7 +58,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'vat-async-behaviour',
     breaks: 'a behaviour may answer with a promise of its own',
     file: 'packages/vat/src/actor/actor.ts',
-    find: `    if (!ByReference.is(result) && result instanceof Promise && vatPromiseOf(result) === undefined) {
+    find: `    if (result instanceof Promise && vatPromiseOf(result) === undefined) {
       quieten(result);
       throw asynchronous(this.kindLabel);
     }`,

@@ -234,7 +234,7 @@ class Calls<S extends readonly unknown[]> {
 
   #crossed(call: Call, inward: boolean, reachedBy: ReachedBy): Call {
     const { method, args } = call;
-    if (!args.some(mayHoldReferences)) return call;
+    if (args.length === 0 || !args.some(mayHoldReferences)) return call;
     const copied = reachedBy === 'near' ? frozenCopy(args) : args;
     return { method, args: cross(copied, this.#crossing(!inward, undefined)) as Call['args'] };
   }

@@ -252,7 +252,8 @@ export class Actor extends Runnable {
       else if (args.length === 2) result = call(args[0], args[1]);
       else if (args.length === 3) result = call(args[0], args[1], args[2]);
       else result = Reflect.apply(call, undefined, args);
-      if (typeof result === 'object' && result !== null) {
+      // References first: a forwarder has a Proxy among its prototypes, which makes `instanceof` slow.
+      if (typeof result === 'object' && result !== null && !ByReference.is(result)) {
         if (Become.is(result)) return Become.accept(result, this, frame);
         this.#refusePromise(result);
       }
@@ -267,8 +268,7 @@ export class Actor extends Runnable {
 
   /** A promise of somebody else would let the behaviour run on after its turn. */
   #refusePromise(result: object): void {
-    // References first: a forwarder has a Proxy among its prototypes, which makes `instanceof` slow.
-    if (!ByReference.is(result) && result instanceof Promise && vatPromiseOf(result) === undefined) {
+    if (result instanceof Promise && vatPromiseOf(result) === undefined) {
       quieten(result);
       throw asynchronous(this.kindLabel);
     }
