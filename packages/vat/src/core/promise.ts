@@ -44,7 +44,7 @@ export class VatPromise extends Target implements ResultSink {
   /** The native promise for the host program. Made on first use. */
   #native: Promise<unknown> | undefined;
   #settleNative: PromiseWithResolvers<unknown> | undefined;
-  /** The native promise that all turns share (`turn/turn-promise.ts`). A WeakMap entry would cost more than the rest of it. */
+  /** The native promise that all turns share, made by `turn/turn-promise.ts`. A WeakMap entry would cost more. */
   ofTurns: Promise<unknown> | undefined;
   /** True when an actor or a pipelined message sees this promise break. */
   #watched = false;
