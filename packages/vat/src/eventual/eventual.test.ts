@@ -317,3 +317,15 @@ test('a broken answer that somebody waits for inside does not end the process', 
   const log = await b.spawn(Log([]));
   await expect(E(a.spawn(Passer())).pass(log)).rejects.toMatchObject({ code: 'no-such-method' });
 });
+
+test('an actor cannot make E.when give it the inside of a promise', async () => {
+  const given: unknown[] = [];
+  const more = (inside: unknown): unknown => given.push(inside);
+  const told = a.turn(() => {
+    const waiting = E.when as (...all: readonly unknown[]) => Promise<unknown>;
+    const bytes = waiting(undefined, () => new Uint8Array([1]), undefined, more, more);
+    return waiting(bytes, (value: unknown) => value, undefined, more, more);
+  });
+  expect(await told).toEqual(new Uint8Array([1]));
+  expect(given).toEqual([]);
+});

@@ -14,7 +14,7 @@ import { fulfilment } from '../turn/resolved.ts';
 import type { ActorHome } from '../turn/runnable.ts';
 import { type Effect, turnFor } from '../turn/turn.ts';
 import { passUnchanged } from '../turn/values.ts';
-import { when } from './wait.ts';
+import { whenRead } from './wait.ts';
 
 /** Handlers of an answer that is passed on. Without `next`, calls on the pending answer wait. */
 export interface Passing {
@@ -76,7 +76,10 @@ export function passOn(answer: Promise<unknown>, passing: Passing): Promise<unkn
     const result = ok(value);
     return result === value && value instanceof Uint8Array ? passUnchanged(value) : result;
   };
-  const promise = sharesBytes === true ? when(answer, sharing, broken, shared) : when(answer, ok, broken);
+  const promise =
+    sharesBytes === true
+      ? whenRead(turn, answer, shared, sharing, broken)
+      : whenRead(turn, answer, fulfilment, ok, broken);
   const vatPromise = vatPromiseOf(promise) as VatPromise;
   if (next !== undefined) vatPromise.along(new Ephemeral(turn.home as ActorHome, 'pipelined', next));
   const { causes } = turn.chain;

@@ -14,6 +14,9 @@ import { turnPromise } from '../turn/turn-promise.ts';
 import { follow, pass, passArgs } from '../turn/values.ts';
 import { lasting } from './send.ts';
 
+/** Reads the value of a fulfilled promise for the handler. */
+type Reading = (promise: VatPromise) => unknown;
+
 /** Sends a message once a promise settles. */
 class Wait implements Effect {
   readonly sent = undefined;
@@ -23,7 +26,7 @@ class Wait implements Effect {
   readonly #deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message;
   /** For a durable wait: `[self, method, data]`, and the cell that holds it. */
   readonly #lasting: readonly unknown[] | undefined;
-  readonly #read: typeof fulfilment;
+  readonly #read: Reading;
   #kept: string | undefined;
 
   constructor(
@@ -31,9 +34,10 @@ class Wait implements Effect {
     awaited: unknown,
     answer: VatPromise | undefined,
     deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message,
-    { waits, read }: { readonly waits?: readonly unknown[]; readonly read?: typeof fulfilment } = {},
+    read: Reading,
+    waits?: readonly unknown[],
   ) {
-    this.#read = read ?? fulfilment;
+    this.#read = read;
     this.#lasting = waits;
     this.#turn = turn;
     this.#awaited = awaited;
@@ -92,14 +96,22 @@ export function when(
   x: unknown,
   ok: ((value: never) => unknown) | undefined,
   broken?: (error: Error) => unknown,
-  read?: typeof fulfilment,
 ): Promise<unknown> {
   const turn = current;
-  if (turn === undefined) {
-    const settled = Promise.resolve(x).then(ok as (value: unknown) => unknown, broken);
-    quieten(settled);
-    return settled;
-  }
+  if (turn !== undefined) return whenRead(turn, x, fulfilment, ok, broken);
+  const settled = Promise.resolve(x).then(ok as (value: unknown) => unknown, broken);
+  quieten(settled);
+  return settled;
+}
+
+/** The same within a turn, for code of this package alone: `read` is given the promise itself. */
+export function whenRead(
+  turn: Turn,
+  x: unknown,
+  read: Reading,
+  ok: ((value: never) => unknown) | undefined,
+  broken: ((error: Error) => unknown) | undefined,
+): Promise<unknown> {
   const { account, chain, seq, actor, home } = turn;
   const awaited = pass(x, account);
   const answer = new VatPromise(account);
@@ -119,7 +131,7 @@ export function when(
     return make('when broken', (broken ?? rethrow) as (value: never) => unknown, settled.error);
   };
   try {
-    turn.effects.push(new Wait(turn, awaited, answer, deliver, read === undefined ? {} : { read }));
+    turn.effects.push(new Wait(turn, awaited, answer, deliver, read));
   } catch (error) {
     answer.break(error);
     throw error;
@@ -166,7 +178,8 @@ export function to(self: object, method: string, ...data: unknown[]): { on(promi
               cause: seq,
               from: actor,
             }),
-          target instanceof VatPromise ? {} : { waits: [self, method, passed.args, chain.ids] },
+          fulfilment,
+          target instanceof VatPromise ? undefined : [self, method, passed.args, chain.ids],
         ),
       );
     },
