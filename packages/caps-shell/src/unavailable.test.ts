@@ -45,7 +45,6 @@ withJobs('a session that starts more jobs than its host has descriptors for does
   ];
   const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -n 64; exec "$@"', 'sh', ...node]);
   const said = JSON.parse(stdout) as string[];
-  expect(said).toContain('E_SANDBOX_UNAVAILABLE');
-  for (const one of said) expect(['ran', 'E_SANDBOX_UNAVAILABLE', 'EMFILE']).toContain(one);
+  expect([...new Set(said)].sort()).toEqual(['E_SANDBOX_UNAVAILABLE', 'ran']);
   expect(said.at(-1)).toBe('ran');
 });

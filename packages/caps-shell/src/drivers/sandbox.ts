@@ -10,7 +10,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import fs from 'node:fs';
 import os from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { CapError } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
 import { serveListeners } from '../door/drivers/listeners.ts';
 import { errorOf, type Failure, unavailable } from '../errors.ts';
@@ -135,7 +135,7 @@ function startNow(world: SandboxSpec, built: string, building = (): void => {}):
     child = spawn(`/proc/${process.pid}/fd/${program}`, [], { argv0: 'hob-sandbox', cwd: '/', env: {}, stdio });
   } catch (error) {
     void cgroup?.remove();
-    throw error;
+    throw error instanceof CapError ? error : unavailable('helper', String((error as NodeJS.ErrnoException).code));
   } finally {
     fs.closeSync(program);
     cgroup?.close();
