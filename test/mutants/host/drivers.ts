@@ -19,6 +19,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/programs/own-host.test.ts'],
   },
   {
+    name: 'held-fifo',
+    breaks: 'a command line that is given a state whose store is a FIFO hangs for ever',
+    file: 'packages/vat/src/store/drivers/sqlite.ts',
+    find: 'if (!statSync(file).isFile()) return false;',
+    replace: '',
+    tests: ['packages/host/src/drivers/life.test.ts'],
+  },
+  {
     name: 'roots',
     breaks: 'a granted root may hold the host’s own state and code',
     file: 'packages/host/src/drivers/roots.ts',

@@ -1,10 +1,11 @@
 /** Whether a host runs. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { inherited } from '../../../../test/mutants/environment.ts';
 import { requires } from '../../../../test/needs.ts';
 import { holdsState } from './life.ts';
 
@@ -27,6 +28,23 @@ requires('linux')('a process holds a state while it has its store open, and at n
   expect(holdsState(child.pid as number, folder)).toBe(false);
   rmSync(join(folder, 'store.db'));
   expect(holdsState(process.pid, folder)).toBe(false);
+});
+
+requires('linux')('a state whose store is a FIFO, or a link to one, is held by nobody, and nobody waits for it', () => {
+  const [planted, linked] = [state(), state()];
+  for (const folder of [planted, linked]) rmSync(join(folder, 'store.db'));
+  expect(spawnSync('mkfifo', [join(planted, 'store.db')]).status).toBe(0);
+  symlinkSync(join(planted, 'store.db'), join(linked, 'store.db'));
+  const program = `const { holderOf } = await import(${JSON.stringify(new URL('./life.ts', import.meta.url).href)});
+    for (const folder of process.argv.slice(1)) console.log(holderOf(folder));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program, planted, linked], {
+    encoding: 'utf8',
+    // Without an end, opening the FIFO would take the test with it.
+    timeout: 15_000,
+    killSignal: 'SIGKILL',
+    env: { PATH: process.env['PATH'], ...inherited() },
+  });
+  expect(stdout).toBe('nobody\nnobody\n');
 });
 
 requires('linux', 'unprivileged')('a process that is ending is no fault, at whatever moment it is looked at', () => {

@@ -246,6 +246,8 @@ export function isStoreHeld(folder: string): boolean {
   if (file === undefined) return false;
   let database: DatabaseSync | undefined;
   try {
+    // To open a FIFO would wait for ever.
+    if (!statSync(file).isFile()) return false;
     database = new DatabaseSync(file, { timeout: 0, readOnly: true });
     database.prepare('PRAGMA locking_mode=EXCLUSIVE').all();
     database.prepare('PRAGMA user_version').all();
