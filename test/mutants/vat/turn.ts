@@ -6,9 +6,26 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'driver-own-bytes',
     breaks: 'a driver that is given a promise of bytes can change them for all others that hold the promise',
     file: 'packages/vat/src/turn/driver.ts',
-    find: 'message.promises ? args.map((arg) => withOthers(arg, driverPromise)) : args;',
+    find: 'message.promises ? args.map((arg) => withOthers(arg, own)) : args;',
     replace: 'args;',
     tests: ['packages/revocable/src/bytes.test.ts'],
+  },
+  {
+    name: 'driver-promises-paid',
+    breaks:
+      'a caller that gives one pending promise to a driver over and over makes the host keep something for each call',
+    file: 'packages/vat/src/turn/turn-promise.ts',
+    find: "payer.charge('promises', owed);",
+    replace: 'void payer;',
+    tests: ['packages/vat/src/turn/driver.test.ts'],
+  },
+  {
+    name: 'driver-promises-given-back',
+    breaks: 'what a caller paid for a promise that it gave to a driver is never given back',
+    file: 'packages/vat/src/turn/turn-promise.ts',
+    find: "payer.refund('promises', owed);",
+    replace: 'void payer;',
+    tests: ['packages/vat/src/turn/driver.test.ts'],
   },
   {
     name: 'fence-turn',

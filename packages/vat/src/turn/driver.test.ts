@@ -320,3 +320,29 @@ test('a call of a driver that the program has not named yet, or that is away, is
   there = true;
   expect(refusalOf(slot)).toBe(undefined);
 });
+
+test('a caller pays for each pending promise that it gives to a driver, until that promise is settled', async () => {
+  const { ref, calls } = world(() => 'done');
+  const meter = vats.meter('attacker', { promises: 100 });
+  const attacker = vats.vat('attacker', { meter });
+  for (const how of ['resolve', 'break'] as const) {
+    const { promise: never, resolver } = await attacker.turn(() => promise<string>());
+    const before = Number(meter.used()['promises']);
+    calls.length = 0;
+    // Each call has ended when the next one is made, so no other limit holds.
+    const ended: string[] = [];
+    for (let n = 0; n < 300; n += 1)
+      ended.push(
+        await attacker.turn(() => E(ref).act([{ deep: never }])).then(String, (error: CapError) => error.code),
+      );
+    expect(ended.at(-1)).toBe('limit');
+    expect(calls.length).toBeLessThanOrEqual(100);
+    expect(meter.used()['promises']).toBeLessThanOrEqual(100);
+    const [first] = calls.map(({ args }) => args[0] as readonly [{ readonly deep: Promise<string> }]);
+    if (how === 'resolve') E(resolver as unknown as { resolve(x: string): void }).resolve('late');
+    else E(resolver as unknown as { break(x: Error): void }).break(new CapError('denied', 'no'));
+    expect(await first?.[0].deep.catch((error: CapError) => error.code)).toBe(how === 'resolve' ? 'late' : 'denied');
+    expect(meter.used()['promises']).toBeLessThan(before);
+    expect(await attacker.turn(() => E(ref).act([{ deep: never }]))).toBe('done');
+  }
+});

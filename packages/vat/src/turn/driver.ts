@@ -13,7 +13,7 @@ import { takenOver } from '../core/hand-over.ts';
 import { type Message, Target } from '../core/message.ts';
 import { type Account, hostAccount } from '../core/meter.ts';
 import { type OptionNames, takeOptions } from '../core/options.ts';
-import { vatPromiseOf } from '../core/promise.ts';
+import { type VatPromise, vatPromiseOf } from '../core/promise.ts';
 import { isMethodName, referenceClass, targetOf } from '../core/reference.ts';
 import type { Far } from '../core/types.ts';
 import { soon } from '../drivers/loop.ts';
@@ -113,7 +113,8 @@ class Driver extends Target {
     const end = (body: () => void): void => fencedOr(body, broken);
     let result: unknown;
     try {
-      const given = message.promises ? args.map((arg) => withOthers(arg, driverPromise)) : args;
+      const own = (promise: VatPromise): Promise<unknown> => driverPromise(promise, account);
+      const given = message.promises ? args.map((arg) => withOthers(arg, own)) : args;
       result = act(given, new CallView(call), chain);
     } catch (error) {
       return end(() => broken(error));

@@ -6,6 +6,7 @@
  * function".
  */
 import { CapError } from '../core/errors.ts';
+import type { Account } from '../core/meter.ts';
 import type { VatPromise } from '../core/promise.ts';
 import { current } from './turn.ts';
 import { ownBytes } from './values.ts';
@@ -42,10 +43,28 @@ export function turnPromise(promise: VatPromise): Promise<unknown> {
   return native;
 }
 
-/** Returns a native promise for one driver. What the driver does with bytes that it resolves to, nobody else sees. */
-export function driverPromise(promise: VatPromise): Promise<unknown> {
+/**
+ * Returns a native promise for one driver. What the driver does with bytes that it resolves to, nobody else sees. Until
+ * `promise` is settled it keeps something for each call, and the caller pays for that. Errors: `limit`.
+ */
+export function driverPromise(promise: VatPromise, payer: Account): Promise<unknown> {
+  let owed = promise.settled === undefined ? 1 : 0;
+  payer.charge('promises', owed);
+  const paid = (): void => {
+    payer.refund('promises', owed);
+    owed = 0;
+  };
   const native = new Promise<unknown>((resolve, reject) =>
-    promise.watchOutside((value) => resolve(ownBytes(value)), reject),
+    promise.watchOutside(
+      (value) => {
+        paid();
+        resolve(ownBytes(value));
+      },
+      (error) => {
+        paid();
+        reject(error);
+      },
+    ),
   );
   native.catch(() => {});
   return promise.alias(native);
