@@ -108,6 +108,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/cli/src/drivers/compiled.test.ts'],
   },
   {
+    name: 'cli-compiled-owner',
+    breaks: 'root runs the compiled form that another user wrote',
+    file: compiled,
+    find: '(found.uid !== me && found.uid !== 0) || ',
+    replace: '',
+    tests: compiledTests,
+  },
+  {
+    name: 'cli-compiled-link',
+    breaks: 'hob keeps compiled forms where a link leads, which its maker may change',
+    file: compiled,
+    find: 'disk().lstatSync(path',
+    replace: 'disk().statSync(path',
+    tests: compiledTests,
+  },
+  {
     name: 'cli-compiled-sum',
     breaks: 'a compiled form that was changed on disk crashes each call of hob',
     file: compiled,

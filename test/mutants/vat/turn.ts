@@ -28,6 +28,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/turn/driver.test.ts'],
   },
   {
+    name: 'deadline-not-a-number',
+    breaks: 'a deadline that is not a number is never reached',
+    file: 'packages/vat/src/turn/turn.ts',
+    find: 'return !(time.now(shown) < vat && shown < wall);',
+    replace: 'return time.now(shown) >= vat || shown >= wall;',
+    tests: ['packages/vat/src/turn/turn.test.ts'],
+  },
+  {
     name: 'fence-turn',
     breaks: 'a turn with an internal error is not undone and never answered',
     file: 'packages/vat/src/turn/deliver.ts',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { inherited } from '../../../../test/mutants/environment.ts';
+import { requires } from '../../../../test/needs.ts';
 
 const program = new URL('./compiled.ts', import.meta.url).href;
 
@@ -102,6 +103,27 @@ test('a form that another user may have written is not used, and none is kept wh
   fs.chmodSync(open, 0o777);
   expect(run(join(open, 'form'))).toEqual([0, expect.stringMatching(said)]);
   expect(fs.readdirSync(open)).toEqual([]);
+  // Whoever made a link may lead it elsewhere later.
+  const [real, link] = [join(folder, 'real'), join(folder, 'link')];
+  fs.mkdirSync(real);
+  fs.symlinkSync(real, link);
+  expect(run(join(link, 'form'))).toEqual([0, expect.stringMatching(said)]);
+  expect(fs.readdirSync(real)).toEqual([]);
+});
+
+requires('root')('root uses no form that belongs to another user, and keeps none in a folder of one', () => {
+  const { folder, kept, run } = installed();
+  run();
+  const before = fs.statSync(kept).ino;
+  fs.chownSync(kept, 54_321, 54_321);
+  expect(run()).toEqual([0, expect.stringMatching(said)]);
+  const after = fs.statSync(kept);
+  expect([after.ino === before, after.uid]).toEqual([false, 0]);
+  const theirs = join(folder, 'theirs');
+  fs.mkdirSync(theirs);
+  fs.chownSync(theirs, 54_321, 54_321);
+  expect(run(join(theirs, 'form'))).toEqual([0, expect.stringMatching(said)]);
+  expect(fs.readdirSync(theirs)).toEqual([]);
 });
 
 test('where nothing can be kept, or Node has options, a bundle runs as it is; a checkout has none', () => {

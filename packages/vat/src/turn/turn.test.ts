@@ -1,6 +1,7 @@
 /** A turn is a transaction: it happens completely, or leaves one broken promise. */
 import { expect, test } from 'vitest';
 import { openForEachTest } from '../../test/opened.ts';
+import { hasPassed } from '../forwarder.ts';
 import {
   attempt,
   CapError,
@@ -231,4 +232,12 @@ test('turn records say who caused what: sequence, sender, receiver, method, code
 test('spawn, table, attempt and become outside a turn say where they work', () => {
   for (const run of [() => spawn(Log([])), () => table(), () => attempt(() => 1)])
     expect(run).toThrow(expect.objectContaining({ code: 'not-callable' }));
+});
+
+test('a deadline has passed if either clock has reached it, or if it is no number', async () => {
+  const never = Number.POSITIVE_INFINITY;
+  const passed = (vatMs: number, wall: number) => vat.turn(() => hasPassed({ vat: vatMs, wall }));
+  expect(await passed(never, never)).toBe(false);
+  for (const reached of [0, Number.NaN])
+    expect([await passed(reached, never), await passed(never, reached)]).toEqual([true, true]);
 });
