@@ -1,6 +1,6 @@
 /**
- * Bytes cannot be frozen, so each holder has bytes of its own. The attackers are a policy of somebody else's, a driver
- * and a host program: each of them changes all bytes that it gets.
+ * Bytes cannot be frozen, so each holder has bytes of its own. The attackers are a policy of another author, a driver
+ * and a host program. Each of them changes all bytes that it gets.
  */
 import { driver, E, type Far } from '@hob/vat';
 import { ephemeral } from '@hob/vat/forwarder';
@@ -46,7 +46,7 @@ test('a policy in front of a gate cannot change the bytes of a call after they w
   expect(sent).toEqual([whole()]);
 });
 
-test('a policy in front of a guarded grant cannot change the bytes that its onlooker is shown', async () => {
+test('a policy in front of a guarded grant cannot change the bytes that the onlooker is shown', async () => {
   const { vats } = await world();
   const { over, change } = vandal();
   const memory = driver<Pick<Memory, 'write'>>({ write: () => change() });
@@ -57,7 +57,7 @@ test('a policy in front of a guarded grant cannot change the bytes that its onlo
   expect(seen).toEqual([whole()]);
 });
 
-test('bytes that a host program changes were its own, also if many are given the value of one promise', async () => {
+test('a host program changes only its own bytes, also if others get the value of the same promise', async () => {
   const { vat } = await world();
   const file = readable();
   const memory = (await vat.turn(() => {
@@ -83,7 +83,7 @@ test('bytes that a host program changes were its own, also if many are given the
     }
 });
 
-test('bytes that a driver changes or moves away were its own, also if it was given a promise of them', async () => {
+test('a driver changes or transfers only its own bytes, also if it was given a promise of them', async () => {
   const { vat } = await world();
   const taker = driver<{ take(bytes: unknown, more: { readonly bytes: unknown }): void }>({
     take: async ([first, more]) => {

@@ -305,7 +305,7 @@ test('property: the counts of all lines are what passed, and no call but a part 
   );
 });
 
-test('a part that two turns receive is not changed for one by what the other does with it', async () => {
+test('if two turns receive the same part and one changes it, the other has the bytes that were sent', async () => {
   const { vat } = await world();
   const like = madeSource(none);
   const told: number[][] = [];

@@ -52,7 +52,7 @@ const subjects = {
   },
 } as const;
 
-/** Of a few processes all may die before they have told of anything that could be lost. Then more are killed. */
+/** If too little was committed before the kills, nothing could be lost. Then another storm follows, up to this number. */
 const mostStorms = 4;
 
 async function survives(
@@ -68,7 +68,7 @@ async function survives(
     for (const word of words) heard[word] = (heard[word] ?? 0) + (told[word] ?? 0);
     if (!deep || words.every((word) => (heard[word] ?? 0) > ((n + 1) * plan.cuts) / 10)) return;
   }
-  throw new Error(`too little was there that could be lost: ${JSON.stringify(heard)}`);
+  throw new Error(`the processes committed too little before they were killed: ${JSON.stringify(heard)}`);
 }
 
 describe.each(['sqlite', 'postgres'] as const)('%s', (engine) => {

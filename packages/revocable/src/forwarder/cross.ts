@@ -33,8 +33,8 @@ export interface Crossing {
   /** Calls on a promise go ahead of it. Otherwise they wait until it is resolved. */
   readonly pipelined: boolean;
   /**
-   * Returns the call of a grant that the value comes out of. The parts of streams in the value are counted for it.
-   * Asked only for an object that gets its first forwarder.
+   * Returns the call of a grant that returned the value. The parts of streams in the value are counted for this call.
+   * Called only for an object that gets its first forwarder.
    */
   readonly opened?: (() => Opened | undefined) | undefined;
 }
@@ -65,7 +65,7 @@ export function forwardTargetOf(reference: unknown): KnownForwarder | undefined 
   return ephemeralForwarders.get(became(reference) as object);
 }
 
-/** Whether `forwardTargetOf` knows what the reference stands for. */
+/** Whether the reference is a forwarder, so that `forwardTargetOf` finds its target. */
 const isForwarder = (reference: object): boolean =>
   argumentsOf(reference, Forwarder) !== undefined || ephemeralForwarders.has(reference);
 

@@ -187,7 +187,7 @@ class Calls<S extends readonly unknown[]> {
     return this.#become(next, this.#passOn(result, ended, causes, guarding?.ended));
   }
 
-  /** `call` is the admitted call as the object behind gets it. */
+  /** `call` is the admitted call with its arguments in the form that the object behind gets. */
   #sendSeen(admitted: Admitted<S>, call: Call): unknown {
     const onlooker = admitted.guarding?.onlooker;
     const sent = this.#sendJudged(admitted, call);
@@ -258,7 +258,7 @@ class Calls<S extends readonly unknown[]> {
       },
       next: this.#pipelines ? (method, args) => this.#self.callByMessage(pipelined, method, args) : undefined,
       cause,
-      // A grant looks at no bytes. Otherwise a file would be copied twice more on its way.
+      // A grant does not look at bytes, so they need no copy. A copy here would mean two more copies of each file.
       sharesBytes: (cause !== undefined || call.parts !== undefined) && ended === undefined,
     });
   }

@@ -329,7 +329,7 @@ test('all data passes through forwarders unchanged', async () => {
   for (const cap of caps) expect(await say(cap, 'give', { bytes, n: [1n, undefined, -0] })).toEqual({ bytes, n: [1n, undefined, -0] }); // biome-ignore format: one line
 });
 
-test('bytes that a policy changes after a call are those of its own caller alone', async () => {
+test('a policy that changes the bytes of a result changes them only for its own caller', async () => {
   const { vat } = await world();
   const vandal = forward<readonly []>('vandal', {
     after: (_, __, outcome) => void (outcome as { readonly value?: Uint8Array }).value?.fill(9),

@@ -58,7 +58,7 @@ export function sendIfApproved(
   send: (args: readonly unknown[]) => Promise<unknown>,
 ): Promise<unknown> {
   const at = vatTime();
-  // Bytes cannot be frozen. The policy of a forwarder in front of this one has these, and could change them meanwhile.
+  // A copy, because bytes cannot be frozen: the policy of a forwarder in front of this one could change them meanwhile.
   const shownCall = { ...call, args: frozenCopy(call.args) };
   const ask = (stale?: PinnedCall): Promise<unknown> =>
     E.when(E(judge).ask(shownCall, inner, at, stale) as Promise<unknown>, (yes) => {
@@ -94,7 +94,7 @@ export function seenBy(
   call: { readonly method: string; readonly args: readonly unknown[] },
   result: unknown,
 ): Promise<unknown> {
-  // As in `sendIfApproved`.
+  // A copy, for the same reason as in `sendIfApproved`.
   const sentCall = { ...call, args: frozenCopy(call.args) };
   const shownTo = (outcome: CallOutcome): Promise<unknown> => E(onlooker).look(sentCall, outcome) as never;
   return E.when(

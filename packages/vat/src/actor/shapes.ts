@@ -42,7 +42,7 @@ export function hasShape(shape: Shape | undefined, kind: ActorKind, behaviour: u
   if (kind.procedure || typeof behaviour === 'function') return shape === (kind.procedure ? 'procedure' : 'function');
   if (typeof shape === 'string') return false;
   const methods = behaviour as Readonly<Record<string, unknown>>;
-  // Names and symbols separately: `Reflect.ownKeys`, which returns both, costs several times as much.
+  // Names and symbols are read separately, because `Reflect.ownKeys`, which returns both, takes several times as long.
   const names = Object.getOwnPropertyNames(methods);
   return (
     names.length === shape.length &&

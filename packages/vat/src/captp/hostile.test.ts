@@ -71,7 +71,7 @@ test('each refusal over a limit slows the peer, and no other error does', async 
   expect(slowed).toBe(8 * refused);
 });
 
-test('a peer that asks over and over for more than a frame holds is slowed, too', async () => {
+test('a peer that asks again and again for a result larger than a frame is slowed, too', async () => {
   const [a, b] = memoryPair();
   let slowed = 0;
   const shelf = driver<{ all(): string }>({ all: async () => 'x'.repeat(2 << 20) });
@@ -85,7 +85,7 @@ test('a peer that asks over and over for more than a frame holds is slowed, too'
   expect(slowed).toBe(16);
 });
 
-test('an object that refuses its callers over a limit does not slow them', async () => {
+test('an object of one session that fails with limit does not slow the sessions that call it', async () => {
   let held: unknown;
   const shelf = driver<{ put(x: unknown): void; get(): unknown }>({
     put: async ([x]) => {

@@ -227,7 +227,7 @@ describe.each(Object.entries(SETTINGS))('%s', (name, setting) => {
 
 /** Every scenario, with all its wires failing after so many frames. */
 describe.each<DialectName>(['hob.1', 'captp'])('%s, over a wire that fails', (dialect) => {
-  // Each scenario meets each of these numbers in one of the dialects: its code for a lost wire is the same in both.
+  // Each scenario meets two of these numbers in one dialect and two in the other. Both share the code for a lost wire.
   const framesOf = (at: number): readonly number[] => ((at % 2 === 0) === (dialect === 'captp') ? [1, 4] : [2, 8]);
   const short = SCENARIOS.filter(({ group }) => group !== 'disposal' && group !== 'limits');
 

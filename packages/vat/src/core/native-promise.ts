@@ -37,7 +37,7 @@ export const quieten = (promise: Promise<unknown>): void => void then.call(promi
 
 let convert = (value: unknown, _isShared: boolean): unknown => value;
 
-/** A value in the form that the host program receives. With `isShared` others may read the same value. */
+/** A value in the form that the host program receives. With `isShared` bytes are copied: others may hold the value. */
 export const forHost = (value: unknown, isShared: boolean): unknown => convert(value, isShared);
 
 let convertError = (_answer: object, error: unknown): unknown => error;

@@ -44,11 +44,11 @@ export class VatPromise extends Target implements ResultSink {
   /** The native promise for the host program. Made on first use. */
   #native: Promise<unknown> | undefined;
   #settleNative: PromiseWithResolvers<unknown> | undefined;
-  /** The native promise that all turns share, made by `turn/turn-promise.ts`. A WeakMap entry would cost more. */
+  /** The native promise that all turns share, made by `turn/turn-promise.ts`. A WeakMap entry would take longer. */
   ofTurns: Promise<unknown> | undefined;
   /** True when an actor or a pipelined message sees this promise break. */
   #watched = false;
-  /** True when its value is that of another promise, too. */
+  /** True when this was resolved to another promise, so both have the same value. */
   #follows = false;
   #charge: Charge | undefined;
   /** The barrier of the turn that settled or linked this. Nobody outside may learn the result before it is durable. */
@@ -357,7 +357,7 @@ export class VatPromise extends Target implements ResultSink {
       settle.reject(errorForHost(this, error));
     };
     const after = later(this.#behind, barrier());
-    // If only the host program waits for it, it gets the value itself. Bytes of a stream are then not copied.
+    // If only the host program waits for this promise, it gets the value itself. So bytes of a stream are not copied.
     const told = (): void => settle.resolve(forHost(value, this.#watched || this.#follows));
     fencedOr(() => when(after, () => (state === 'fulfilled' ? told() : reject(value)), reject), reject);
   }

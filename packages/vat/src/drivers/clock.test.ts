@@ -30,7 +30,7 @@ test('a sleep of the machine counts, although the monotonic clock stood still', 
   expect(clock.boottime() - before).toBeGreaterThanOrEqual(3_600_000);
 });
 
-test('a caller that has read the wall clock passes it on, and a sleep counts all the same', () => {
+test('a sleep of the machine also counts if the caller gives the reading of the wall clock', () => {
   const { at, clock, run } = machine();
   const before = clock.boottime(at.wall);
   run(50);

@@ -134,7 +134,7 @@ function treeOf(value: object, naming: Naming, room: Room): Json {
     throw new CapError('invalid', 'a promise cannot be stored: wait with E.to(self, method), and store the result');
   const record: Record<string, Json> = {};
   const keys = Object.keys(value);
-  // Not by lists of pairs, which cost more than the rest. No record has a key "__proto__" (`turn/values.ts`).
+  // A loop, because lists of pairs take longer than the rest. No record has a key "__proto__" (`turn/values.ts`).
   for (const key of keys) {
     take(room, key.length);
     record[key] = tree((value as Readonly<Record<string, unknown>>)[key], naming, room);

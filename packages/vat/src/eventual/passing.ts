@@ -27,8 +27,8 @@ export interface Passing {
   /** When this cause ends, or one of several, the caller's answer breaks. */
   readonly cause?: string | readonly string[] | undefined;
   /**
-   * With `true`, an answer that is bytes reaches `ok` without being copied, and is not copied if `ok` returns it. Others
-   * may hold these bytes, so `ok` must neither change nor keep them. Default: `ok` gets a copy.
+   * With `true`, `ok` gets an answer that is bytes without a copy, and if it returns them they are not copied either.
+   * Others may hold these bytes, so `ok` must neither change nor keep them. Default: `ok` gets a copy.
    */
   readonly sharesBytes?: boolean | undefined;
 }
@@ -64,7 +64,7 @@ class Waiting implements Outside, Effect {
   }
 }
 
-/** The value of a promise, for a handler that shares its bytes. */
+/** The value of a promise, for a handler that gets bytes without a copy. */
 const shared = (promise: VatPromise): unknown =>
   promise.value instanceof Uint8Array ? promise.value : fulfilment(promise);
 

@@ -1,4 +1,4 @@
-/** A store that is only read: it is written by nobody, and a damaged one says so without naming a file. */
+/** A store that is opened to be read: nothing is written, and the error of a damaged one names no file. */
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { verifyLedger } from '../ledger/verify.ts';
 import { openVats } from '../vats/vats.ts';
 import { lookAtStore, openStore } from './store.ts';
 
-/** A folder with a store of 200 lines that nobody has open. */
+/** Returns a folder with a store of 200 lines that no process has open. */
 async function kept(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-looked-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,7 +27,7 @@ async function kept(): Promise<string> {
 const contentOf = (path: string): readonly string[] =>
   readdirSync(path).sort().map((name) => `${name} ${readFileSync(join(path, name)).toString('base64')}`); // biome-ignore format: one line
 
-test('a look verifies what is there, changes no file, and takes no vats', async () => {
+test('a store that is opened to be read can be verified, changes no file, and cannot have vats', async () => {
   const path = await kept();
   const before = contentOf(path);
   for (const open of [async () => lookAtStore({ path }), () => openStore({ path, look: true })]) {
@@ -38,12 +38,12 @@ test('a look verifies what is there, changes no file, and takes no vats', async 
   expect(contentOf(path)).toEqual(before);
 });
 
-test('a store with a changed page is damaged, at the opening or at the read, and its path is not named', async () => {
+test('the error of a store with changed pages says that it is damaged, and does not name its path', async () => {
   const path = await kept();
   const file = join(path, 'store.db');
   const { length } = readFileSync(file);
   const descriptor = openSync(file, 'r+');
-  // All pages but the first, which has the tables.
+  // Changes all pages but the first, which has the definitions of the tables.
   for (let at = 4096; at < length; at += 4096) writeSync(descriptor, Buffer.alloc(4096, 0x5a), 0, 4096, at);
   closeSync(descriptor);
   const look = async () => {

@@ -1,13 +1,13 @@
 /**
- * A disk that is only read, in this thread. No vat waits for it, so it needs no thread of its own: that takes 40 ms of
- * the processor to start.
+ * A store on disk that is only read, in the thread of the caller. No vat waits for it, so it needs no other thread. To
+ * start one takes 40 ms of processor time.
  */
 import { CapError } from '../core/errors.ts';
 import { type Disk, diskOf } from './disk.ts';
 import { damaged, isDamage } from './drivers/sqlite.ts';
 import { sqliteRows } from './sqlite.ts';
 
-/** Errors: `unavailable`, `invalid`. Those of its methods, too. */
+/** Opens a store to be read. Errors, also of the methods of the disk: `unavailable`, `invalid`. */
 export function lookedDisk(folder: string, sentinel: string | undefined): Disk {
   const disk = guarded(() => diskOf(() => sqliteRows(folder, { sentinel, look: true })));
   return Object.freeze({
@@ -33,7 +33,7 @@ function guarded<R>(act: () => R): R {
 
 const trouble = 'the store cannot be read: check its disk, and that its folder may be read';
 
-/** An error that is not one of ours comes from the disk, or is a bug. Its text may name files of this machine. */
+/** Replaces an error that is not a `CapError`: it comes from SQLite or is a bug, and may name files of this machine. */
 function errorOf(error: unknown): CapError {
   if (error instanceof CapError) return error;
   return isDamage(error) ? damaged() : new CapError('unavailable', trouble);

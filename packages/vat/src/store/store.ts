@@ -6,8 +6,8 @@
  * disk, and a second fsync may report success for data that was lost. One exception: on a full disk, lines
  * that end authority (revoke, expire, host-stop) are still committed, if necessary in a reserve.
  *
- * The database has a thread of its own, unless it is only looked at. Commits go there and come back. A short read, such
- * as waking an actor, blocks until it returns.
+ * The database has a thread of its own, unless the store is opened with `look`. Commits go there and come back. A short
+ * read, such as waking an actor, blocks until it returns.
  */
 import { CapError } from '../core/errors.ts';
 import { takeOptions } from '../core/options.ts';
@@ -60,8 +60,8 @@ export async function openStore(where: StoreWhere): Promise<Store> {
 }
 
 /**
- * Opens a store on disk to verify or export its ledger, or to copy it. It is `openStore` with `look`, for programs that
- * do not load what a store that is written needs. Errors: those of `openStore`.
+ * Opens a store on disk to verify or export its ledger, or to copy it. Does the same as `openStore` with `look`. A
+ * bundle that calls only this function needs no code that writes a store. Errors: those of `openStore`.
  */
 export function lookAtStore({
   path,

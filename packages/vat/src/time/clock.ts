@@ -5,7 +5,7 @@
  * it.
  */
 export interface Clock {
-  /** ms since boot, including suspend. `wall` is what `wall()` has just returned, for a caller that needs both. */
+  /** ms since boot, including suspend. A caller that has just called `wall()` may give the result as `wall`. */
   boottime(wall?: number): number;
   /** ms since 1970. */
   wall(): number;

@@ -23,7 +23,7 @@ export function resolved(value: unknown, pending: (promise: VatPromise) => unkno
   return withOthers(value, settled);
 }
 
-/** Replaces each promise by what `instead` returns for it. */
+/** Replaces each promise by the result of `instead`. */
 export function withOthers(
   value: unknown,
   instead: (promise: VatPromise) => unknown,

@@ -29,7 +29,7 @@ const unresolved = new Proxy(known, {
 
 /**
  * Returns a native promise for `promise`, to pass into the running turn. All turns share it, so it is frozen. A new one
- * for each turn would add a watcher each time a peer sends it.
+ * for each turn would add a watcher each time a peer sends the promise.
  */
 export function turnPromise(promise: VatPromise): Promise<unknown> {
   if (promise.ofTurns !== undefined) return promise.ofTurns;
@@ -44,8 +44,8 @@ export function turnPromise(promise: VatPromise): Promise<unknown> {
 }
 
 /**
- * Returns a native promise for one driver. What the driver does with bytes that it resolves to, nobody else sees. Until
- * `promise` is settled it keeps something for each call, and the caller pays for that. Errors: `limit`.
+ * Returns a native promise for one driver. If it resolves to bytes, the driver gets a copy, which it may change. While
+ * `promise` is pending, it keeps a watcher for each call, and the caller pays for that. Errors: `limit`.
  */
 export function driverPromise(promise: VatPromise, payer: Account): Promise<unknown> {
   let owed = promise.settled === undefined ? 1 : 0;

@@ -106,7 +106,7 @@ export class Turn {
    * back.
    */
   doomed: { readonly error: unknown } | undefined;
-  /** When its first ledger line was written. */
+  /** The tick of the clock when the first ledger line of this turn was written. */
   #tick: number | undefined;
   /** The error to break the answer with, although the turn commits. */
   breaks: { readonly error: unknown } | undefined;
@@ -126,7 +126,7 @@ export class Turn {
     return cells;
   }
 
-  /** The clock of the budgets of ledger lines, read once in a turn. */
+  /** Returns the tick for the budgets of ledger lines. The clock is read once in a turn. */
   tick(): number {
     this.#tick ??= this.home.clock.tick();
     return this.#tick;
@@ -280,7 +280,7 @@ export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown
  */
 function lineSize(fields: Readonly<Record<string, unknown>>): number {
   let size = 250;
-  // Not `Object.entries`: its lists and pairs cost more than the rest of a line.
+  // Not `Object.entries`: it takes longer than the rest of a line, because it makes a list for each field.
   for (const name in fields) {
     const value = fields[name];
     if (value === undefined) continue;
@@ -337,8 +337,8 @@ export const vatTime = (): number => turnFor('vatTime').home.time.now();
 export const wallTime = (): number => turnFor('wallTime').home.clock.wall();
 
 /**
- * Whether a deadline has passed: vat time has reached `vat`, or the wall clock shows `wall`. Each clock is read
- * once. A number that is NaN counts as reached.
+ * Whether a deadline has passed: vat time has reached `vat`, or the wall clock has reached `wall`. Each clock is read
+ * once. A deadline that is NaN counts as passed.
  */
 export function hasPassed({ vat, wall }: { readonly vat: number; readonly wall: number }): boolean {
   const { clock, time } = turnFor('hasPassed').home;

@@ -227,8 +227,9 @@ function plain(own: PropertyDescriptor, key: string | number): unknown {
 const passedOn = new WeakSet<Uint8Array>();
 
 /**
- * Lets the next `pass` return these bytes themselves instead of a copy. Only for the bytes of a promise that become those
- * of another one: nobody can change them, because each turn, driver and host program that receives them gets a copy.
+ * Lets the next `pass` return these bytes themselves instead of a copy. Call it only if the value of one promise
+ * becomes the value of another. Nobody can change the bytes then: a turn, driver or host program that receives the
+ * value gets a copy.
  */
 export function passUnchanged(bytes: Uint8Array): Uint8Array {
   passedOn.add(bytes);
@@ -366,8 +367,8 @@ export function again(kept: unknown): unknown {
 }
 
 /**
- * The value of a promise for code outside of turns, which can change the bytes that it gets. Others may read the same
- * value, so it gets bytes of its own. Nothing else in a value can change.
+ * Returns the value of a promise for code outside of turns. Bytes in it are copied, because that code can change them
+ * and others may hold the same value. Nothing else in a value can change.
  */
 export function ownBytes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

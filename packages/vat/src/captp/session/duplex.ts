@@ -10,7 +10,7 @@ export interface Duplex {
   onFrame(then: (frame: string | Uint8Array) => void): void;
   onClose(then: (why: { readonly code: number; readonly reason: string }) => void): void;
   close(code: number, reason: string): void;
-  /** Reads the next frames of the peer about `ms` later. A transport without this method reads them at once. */
+  /** Delays the reading of further frames of the peer by about `ms`. A transport without this method never delays. */
   slow?(ms: number): void;
   /**
    * Reports an error of the transport itself, also one from before this call. The session records it and

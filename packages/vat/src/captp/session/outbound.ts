@@ -28,10 +28,10 @@ interface Speaking {
   ended(why: CapError): void;
 }
 
-/** How long a peer is not read after a refusal. The refusal itself takes about a hundredth of this time. */
+/** How long a peer is not read after a refusal. To make the refusal takes about a hundredth of this time. */
 const refusalMs = 8;
 
-/** Errors that came from a peer. An object of one session could otherwise slow the sessions that call it. */
+/** Errors that a peer sent. They slow nobody, because an object of one session could slow those that call it. */
 const sentByPeers = new WeakSet<CapError>();
 
 const keepsTooMuch = 'this connection keeps more than it may: connect again';
@@ -123,7 +123,7 @@ export class Outbound {
     sentByPeers.add(error);
   }
 
-  /** A call of the peer fails with this error. A peer that goes on asking over a limit must not take the time of others. */
+  /** Called when a call of the peer fails. Slows the peer after `limit`, so that it takes no time of others. */
   refusing(error: unknown): void {
     if (error instanceof CapError && error.code === 'limit' && !sentByPeers.has(error)) this.#link.slow(refusalMs);
   }

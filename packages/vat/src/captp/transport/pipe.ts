@@ -41,7 +41,7 @@ function isHeavy(line: string): boolean {
 export interface PipeChannel {
   readonly connected: boolean;
   send(message: unknown, then?: (error: Error | null) => void): boolean;
-  /** Sends bytes as they are. The process at the other end must read them itself, before its first message. */
+  /** Sends bytes without a frame. The process at the other end must read them itself, before its first message. */
   sendBytes(bytes: Uint8Array): void;
   on(event: 'message' | 'disconnect' | 'fault', then: (message: unknown) => void): unknown;
   once(event: 'message' | 'disconnect', then: (message: unknown) => void): unknown;

@@ -126,7 +126,7 @@ test('text and bytes arrive as what they were, in order', async () => {
   await closed(duplex);
 });
 
-test('a peer that is slowed is read later and in order, after two seconds at most; a host that was dialled is not slowed', async () => {
+test('a slowed peer is read again, in order, after two seconds at most; a dialled socket is not slowed', async () => {
   const socket = accepted();
   const dialled = new WebSocket(url);
   const [peer] = await Promise.all([socket, new Promise((open) => dialled.once('open', open))]);
@@ -134,7 +134,7 @@ test('a peer that is slowed is read later and in order, after two seconds at mos
   const got: unknown[] = [];
   here.onFrame((each) => got.push(each));
   const began = performance.now();
-  // Far more than the longest pause.
+  // These add up to far more than the longest pause.
   for (let i = 0; i < 100_000; i += 1) here.slow?.(1);
   there.slow?.(100_000);
   expect([peer.isPaused, dialled.isPaused]).toEqual([true, false]);
@@ -150,7 +150,7 @@ test('a peer that is slowed is read later and in order, after two seconds at mos
   expect(await over).toEqual({ code: 1000, reason: 'done' });
 });
 
-test('a peer that is slowed does not count as gone, however short the interval of pings is', async () => {
+test('a slowed peer does not count as gone, even if the interval of pings is short', async () => {
   const socket = accepted();
   const dialled = new WebSocket(url);
   const [peer] = await Promise.all([socket, new Promise((open) => dialled.once('open', open))]);

@@ -32,7 +32,7 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
   throw new CapError('invalid', 'this is not a WebSocket: pass one of the ws package, or of a browser');
 }
 
-/** The longest pause in reading a peer. Meanwhile the peer does not count as gone. */
+/** The longest time in which a slowed peer is not read. It does not count as gone in this time. */
 const mostOwedMs = 2000;
 
 class NodeSocket implements Duplex {
@@ -90,7 +90,7 @@ class NodeSocket implements Duplex {
 
   /** If the machine of a peer is gone, no read fails for hours. So pings are sent. */
   #ping(): void {
-    // What a slowed peer answers is not read yet.
+    // A slowed peer gets no ping, because its pong would not be read.
     if (this.#socket.readyState !== WebSocket.OPEN || this.#slowed !== undefined) return;
     if (this.#silent >= unanswered) {
       this.#said ??= { code: closeCodes.halfOpen, reason: 'the peer does not answer: it, or the way to it, is gone' };
@@ -122,7 +122,7 @@ class NodeSocket implements Duplex {
   }
 
   slow(ms: number): void {
-    // A socket that this end dialled brings calls of all sessions of a host. One session must not slow the others.
+    // A socket that this side dialled carries calls of all sessions of a host. One session must not slow the others.
     if (this.#socket.url !== undefined || this.#inbox.ended) return;
     this.#owedMs = Math.min(this.#owedMs + ms, mostOwedMs);
     if (this.#slowed !== undefined) return;

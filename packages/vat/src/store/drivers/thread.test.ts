@@ -1,4 +1,4 @@
-/** The thread of a store, in a process of its own. */
+/** Starts the thread of a store in a process of its own. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { inherited } from '../../../../../test/mutants/environment.ts';
 
-test('the thread of a store uses the compiled modules that the program keeps, and keeps its own there', () => {
+test('the thread of a store keeps its compiled modules in the cache of the program', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hob-thread-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const module = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
   const { NODE_COMPILE_CACHE: _, ...others } = inherited();
-  /** How many modules are kept after a program that loads the store, and what the program does then. */
+  /** Runs a program that loads the store and does `act`. Returns how many compiled modules are kept afterwards. */
   const keptAfter = (act: string): number => {
     const program = `
       import { enableCompileCache } from 'node:module';
