@@ -213,7 +213,7 @@ rootTest('a job that uses up the processes of the user does not end the jobs of 
      const other = await makeShellCap({ mounts: {} });
      const attacker = await other.spawn('for n in {1..80}; do sleep 60 & done; echo full; wait');
      await attacker.stdout.next();
-     // With the processes of the attacker these are too many, so no waiting program can be forked for a next job.
+     // The attacker has more processes than this limit, so no waiting program can be forked for another job.
      execFileSync('prlimit', ['--pid', String(first), '--nproc=60:60']);
      const codes = [];
      for (let n = 0; n < 3; n += 1) codes.push(await other.run(':').then(({ status }) => status, ({ code }) => code));

@@ -1,4 +1,4 @@
-/** Runs more jobs at once than this process has descriptors for, and prints the code of each, and of one afterwards. */
+/** Runs more jobs at once than this process has descriptors for, and one job afterwards. Prints how each ended. */
 import { makeShellCap } from '../src/index.ts';
 
 const shell = await makeShellCap({ mounts: {} });

@@ -27,7 +27,7 @@ export const CLIENT = {
 };
 type ClientVerb = keyof typeof CLIENT;
 
-/** Returns the verb of these that a command line names first, if any. None with `--store`: that opens a database. */
+/** Returns the verb of these that a command line names, if any. Undefined with `--store`, which needs a database. */
 export function clientVerb(args: readonly string[]): ClientVerb | undefined {
   const [word = '', next = '-'] = args;
   if (args.some((each) => /^--store(?:=|$)/.test(each))) return undefined;

@@ -1,6 +1,6 @@
 /**
  * The entry for `client-verbs.ts`. In a tarball it is a bundle with everything that these verbs need
- * (`scripts/pack/bundle.ts`). Only `main.ts` may load it: another module would get a second copy of what is in it.
+ * (`scripts/pack/bundle.ts`). Only `main.ts` may load it: another module would get a second copy of its modules.
  */
 import { CLIENT, clientVerb } from './client-verbs.ts';
 import { runLine } from './drivers/line.ts';

@@ -1,6 +1,6 @@
 /**
  * The verbs that only read files. Editors, commit hooks and agents call them often, so in a tarball they are a bundle
- * (`data.ts`). None of them may reach a host.
+ * (`data.ts`). No verb reaches a host from it.
  */
 import type { Verb } from './line/verb.ts';
 
@@ -12,7 +12,7 @@ export const DATA = {
 };
 type DataVerb = keyof typeof DATA;
 
-/** Returns the verb of these that a command line names first, if any. A ledger in a database is not on this machine. */
+/** Returns the verb of these that a command line names, if any. Undefined for a ledger with `--store` or `--url`. */
 export function dataVerb(args: readonly string[]): DataVerb | undefined {
   const [word = '', next] = args;
   if (word === 'ledger')

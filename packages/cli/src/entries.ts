@@ -1,6 +1,6 @@
 /**
- * The entries of `hob`: parts of its verbs, each with what it loads. In a tarball each is a bundle beside `main.js`
- * (`scripts/pack/bundle.ts`). In a checkout there are no bundles, and an entry is a module.
+ * The entries of `hob`: each has some of the verbs. In a tarball each is a bundle beside `main.js`, with all that it
+ * needs (`scripts/pack/bundle.ts`). In a checkout there are no bundles, and an entry is a module.
  */
 import { loadCompiled } from './drivers/compiled.ts';
 
@@ -18,14 +18,14 @@ const ENTRIES: { readonly [Name in keyof Entries]: () => Promise<Entries[Name]> 
 };
 
 /**
- * This verb is locked down if it reaches a host, before its modules are loaded. A bundle has its own modules, and may run
- * without that before. In a checkout all have the same.
+ * This verb uses its entry only as a bundle. If it reaches a host, the process must be locked down before `@hob/vat` is
+ * loaded. A bundle has its own copy of that package. In a checkout the entry would load the package itself, too early.
  */
 const NEEDS_BUNDLE = 'ledger verify';
 
 /**
- * Loads an entry. `kind`: runs of one kind call the same functions. `home` is the folder of this package. Undefined: the
- * modules of all verbs have to do it.
+ * Loads an entry. Runs of the same `kind` call the same functions, so each kind has its own compiled form. `home` is the
+ * folder of this package. Returns undefined if the line has to run from the modules of all verbs.
  */
 export async function load<Name extends keyof Entries>(
   name: Name,

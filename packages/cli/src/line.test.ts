@@ -117,7 +117,7 @@ function loadedBy(...args: readonly string[]): readonly string[] {
   return [...String(stderr).matchAll(/^loaded (.*)$/gm)].map((found) => found[1] ?? '');
 }
 
-test('a bundle gets the command lines of its verbs alone: none with a database, none of another verb, no help of a group', () => {
+test('a bundle runs no command line of another verb or with a database, and not the help of a group', () => {
   const client = (line: string) => clientVerb(line.split(' '));
   for (const line of ['status', 'inbox --json', 'grant R1 --uses 3', 'list --help'])
     expect(client(line)).toBe(line.split(' ')[0]);
@@ -136,30 +136,30 @@ test('a bundle gets the command lines of its verbs alone: none with a database, 
     expect([line, client(line), dataVerb(line.split(' '))]).toEqual([line, undefined, undefined]);
   expect(['check', 'explain'].map((word) => dataVerb([word]))).toEqual(['check', 'explain']);
   expect(dataVerb(['ledger', 'verify', 'a.jsonl'])).toBe('ledger verify');
-  // The value of an option is no database. Such a line runs without a bundle, which finds the same verb.
+  // Here `--store` is not an option. Such a line runs without a bundle all the same, and the same verb is found.
   expect([client('inbox -- --store'), client('grant R1 --uses --store')]).toEqual([undefined, undefined]);
   expect([client('--json status'), client('ledger -hx')]).toEqual([undefined, 'ledger show']);
-  // `hob 'ledger show'` is one word, and no verb.
+  // `hob 'ledger show'` is one word, and not a verb.
   expect([clientVerb(['ledger show', '--help']), dataVerb(['ledger verify', 'a'])]).toEqual([undefined, undefined]);
   expect([clientVerb([]), dataVerb([])]).toEqual([undefined, undefined]);
 });
 
-test('help, versions and completion are words: no verb has to load what it runs with', () => {
+test('lines for help, version and completion are told from lines that run a verb, and print the same as before', () => {
   const word = (line: string) => wordOf(line === '' ? [] : line.split(' '));
   for (const line of ['', '--help', '-h', 'status --help', '--nonsense', 'nonsense --help'])
     expect(word(line)).toBe('help');
   for (const line of ['--version', 'version --json', 'version --nonsense']) expect(word(line)).toBe('version');
   expect(word('completion bash')).toBe('completion');
   for (const line of ['status', 'nonsense', 'start claude', 'serve --state x']) expect(word(line)).toBe(undefined);
-  // The whole list has each verb once, and says of those with options that they have some.
+  // The help of `hob` lists each verb once, and says which verbs have options.
   const { out } = hob('--help');
   for (const { name, options = [], json } of verbs.filter((each) => !each.name.includes(' ')))
     expect(out).toMatch(
       new RegExp(`^ {2}${name}${options.length > 0 || json !== undefined ? ' \\[options\\]' : ''} `, 'm'),
     );
-  // An older name of a verb is told once, also before help.
+  // Before the help of a verb by its older name, the new name is printed once.
   expect(hob('grants', '--help')).toEqual({ ...hob('list', '--help'), err: 'hob: hob grants is hob list\n' });
-  // The help that an agent is asked for is its own. No host serves this state.
+  // `--help` after the name of an agent belongs to the agent. No host serves this state, so the agent does not start.
   const asked = hob('start', 'agent', '--help', '--state', '/nonexistent/state');
   expect([asked.code, asked.out]).toEqual([1, '']);
   expect(asked.err).toMatch(/no host serves this state|no manifest/);

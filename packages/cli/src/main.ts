@@ -2,17 +2,17 @@
 /**
  * The command `hob`.
  *
- * Node keeps the compiled form of the modules, so that the next call starts faster. It lies among the code of this
- * program, which no session may hold a folder of (`ownCode`). Where that cannot be written, nothing is kept.
+ * The compiled forms of bundles and modules are kept, so that the next call starts faster. They lie among the code of
+ * this program, and no session may hold a folder of that (`ownCode`). If nothing can be written there, none is kept.
  *
- * Parts of Node are read from the process: an `import` of one reads each of its exports, which takes 1 to 3 ms.
+ * Parts of Node are read from the process, because an `import` reads all exports of one, which takes 1 to 3 ms.
  */
 import { clientVerb } from './client-verbs.ts';
 import { dataVerb } from './data-verbs.ts';
 import { load } from './entries.ts';
 import { wordOf } from './word-lines.ts';
 
-// An older Node can read this file, and breaks with a stack in what it loads. npm only warns of it.
+// An older Node can run this file, and fails with a stack in the modules that it loads. npm only warns of the version.
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`hob: this is Node ${process.versions.node}: install Node 24 or later, and run hob with it\n`);
   process.exit(1);
@@ -36,11 +36,11 @@ async function run(args: readonly string[], home: string): Promise<number> {
   for (const [name, kind] of entries) {
     if (kind === undefined) continue;
     const code = await (await load(name, { kind, home }))?.run(args);
-    // `hob start claude --help` asks the agent. `hob ledger verify` asks the host if one runs.
+    // Undefined, for example, for `hob start claude --help`, and for `hob ledger verify` while a host runs.
     if (code !== undefined) return code;
   }
-  // The modules of all verbs are not bundled. Node keeps the compiled form of each.
-  // What is in its folder is run, so no other user may write there, whatever the umask is.
+  // No bundle ran the line, so it runs from the modules. Node keeps their compiled forms in a folder, and runs what it
+  // finds there. So no other user may write there, whatever the umask is.
   const umask = process.umask(0o022);
   process.umask(umask | 0o022);
   process.getBuiltinModule('node:module').enableCompileCache(cache);

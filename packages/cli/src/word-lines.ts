@@ -1,12 +1,12 @@
 /**
- * The command lines that ask for words of `hob` itself: help, versions, completion. People, shells and agents call them
- * often, so in a tarball they are a bundle (`words.ts`).
+ * The command lines that only print texts of `hob` itself: help, version, completion. People, shells and agents call
+ * them often, so in a tarball they are a bundle (`words.ts`).
  */
 
-/** The verbs that print what is written in the program, and nothing else. */
+/** The verbs that only print texts of the program. */
 export const WORD_VERBS = ['completion', 'version'] as const;
 
-/** Returns which words a command line may ask for. It does not if an operand of another verb is `--help`. */
+/** Returns which text a command line seems to ask for. `words.ts` finds out if `--help` belongs to an agent. */
 export function wordOf(args: readonly string[]): (typeof WORD_VERBS)[number] | 'help' | undefined {
   const [word = '-'] = args;
   if (word === '--version') return 'version';

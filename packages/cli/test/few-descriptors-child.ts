@@ -1,4 +1,4 @@
-/** Runs a task while this process has no descriptors left for it, and again when it has. Prints how each ended. */
+/** Runs a task three times; the second time no descriptors are left for it. Prints how each run ended. */
 import fs from 'node:fs';
 import { runTask } from '../src/daemon/drivers/run-task.ts';
 
@@ -22,7 +22,7 @@ const held: number[] = [];
 try {
   for (;;) held.push(fs.openSync('/dev/null', 'r'));
 } catch {
-  // A task's own folder and file take some.
+  // The folder and the file of a task need a few descriptors.
   for (const fd of held.splice(0, 4)) fs.closeSync(fd);
 }
 ended.push(await run());

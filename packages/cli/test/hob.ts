@@ -54,7 +54,7 @@ export interface HobHome {
   readonly words: readonly string[];
   run(...args: readonly string[]): Promise<Ran>;
   start(...args: readonly string[]): Running;
-  /** As `run`, but quick: one process runs all these lines. For verbs that leave nothing running. */
+  /** Does the same as `run`, faster: one process runs all these lines. Only for verbs that leave nothing running. */
   line(...args: readonly string[]): Promise<Ran>;
   /** The parsed `--json` of such a line. */
   jsonLine<T>(...args: readonly string[]): Promise<T>;
@@ -150,7 +150,7 @@ export function hobHome(manifest: string = MANIFEST, more: Readonly<Record<strin
         const began = performance.now();
         const answer = await ask();
         if (wanted(answer)) return answer;
-        // A question that starts a process slows down what the test waits for: it gets at most half of the time.
+        // If `ask` starts a process, it slows the host that the test waits for. So it runs at most half of the time.
         await new Promise((resolve) => setTimeout(resolve, Math.max(50, performance.now() - began)));
       }
     },

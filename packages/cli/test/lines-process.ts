@@ -1,7 +1,7 @@
-/** The process of `lines.ts`: runs each command line that its parent sends, and sends back what `main.ts` would do with it. */
+/** The process of `lines.ts`: runs each command line that its parent sends, and sends back the exit code and output. */
 import { runLine, verbsFor } from '../src/table.ts';
 
-/** Takes what is written to a stream, until the returned function is called. */
+/** Collects the text that is written to a stream. The returned function ends this and returns the text. */
 function taken(stream: NodeJS.WriteStream): () => string {
   const write = stream.write;
   let text = '';

@@ -1,12 +1,12 @@
 /**
- * Command lines of `hob` that run one after the other in one process, because to start a process takes ten times as long
- * as most of them. For lines that leave nothing running. The tests of `main.ts` start a process for each.
+ * Runs command lines of `hob` one after the other in one process, because a start of a process takes ten times as long as
+ * most lines. Only for lines that leave nothing running. The tests of `main.ts` start a process for each line.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A file outside the repository finds our packages with it. */
+/** The hook with which a file outside of the repository finds our packages. */
 export const resolveHook: string = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
 
 /** The output of a command. */

@@ -43,7 +43,7 @@ test(`of ${grants} grants the rows on the screen are drawn, and the last one is 
   expect(errors).toEqual([]);
 });
 
-// A line of the ledger more for the grant, and a few for the host.
+// The number of calls, in thousands. The ledger also has a line for the grant, and a few for the host.
 const thousands = volume(2, 10);
 
 test(`of ${thousands},000 lines of the ledger those on the screen are drawn, and all of them are checked and filtered`, async () => {

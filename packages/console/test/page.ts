@@ -149,8 +149,8 @@ async function everyRequest(owner: Far<Granter>): Promise<readonly Request[]> {
 let browser: Browser | undefined;
 
 /**
- * Starts one browser for the tests of a file, because to start one takes as long as most of these tests. `test` is what
- * `requires` returns.
+ * Starts one browser for all tests of a file, because a start takes as long as most of these tests. `test` is the result
+ * of `requires`.
  */
 export function browserFor(test: Pick<ReturnType<typeof requires>, 'beforeAll' | 'afterAll'>): void {
   let folder: string;
@@ -183,7 +183,7 @@ export async function openPage(
     viewport = { width: 1100, height: 900 },
   }: { readonly viewport?: { readonly width: number; readonly height: number } } = {},
 ): Promise<Watched> {
-  if (browser === undefined) throw new Error('the file has to call browserFor(test)');
+  if (browser === undefined) throw new Error('no browser runs: call browserFor(test) at the top of the file');
   const context = await browser.newContext({ viewport });
   onTestFinished(() => context.close());
   const page = await context.newPage();

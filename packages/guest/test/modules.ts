@@ -1,4 +1,4 @@
-/** The modules of the script that a guest's process runs, in their order, and what each finds when it begins. */
+/** Lists the modules of the script of a guest in their order, and whether intrinsics are hardened when each begins. */
 import { execFile } from 'node:child_process';
 
 interface Begun {
@@ -6,7 +6,7 @@ interface Begun {
   readonly isHardened: boolean;
 }
 
-/** Runs the script of `code` (`childCode`) in a process of its own, up to the point where it looks for its channel. */
+/** Runs the script of `code` (`childCode`) in a process of its own, until it needs its channel and fails. */
 export function modulesOf(code: Uint8Array): Promise<readonly Begun[]> {
   const bytes = Buffer.from(code);
   const script = bytes

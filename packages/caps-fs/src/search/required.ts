@@ -37,7 +37,7 @@ export function requiredText(pattern: string, atLeast: number = least): string |
 const tokens = /\[\^?\]?(?:\\.|[^\]\\[])*\]|\{\d+(?:,\d*)?\}|\(\?:|\(\??|\\.|./gsu;
 /**
  * Not known here: flags and names of groups, a class in a class, unpaired brackets, escapes of more than one letter. Also
- * `[]` and `[^]`, which are never whole classes: a bracket that comes first is one of the characters.
+ * `[]` and `[^]`, which are only the beginning of a class: a bracket that comes first is one of its characters.
  */
 const unknown = /^(?:\(\?|\[\^?\]|[[\]{}]|\\(?![dwsbazntrfv])[a-z0-9]|\\)$/i;
 /** A token that ends a run of literal characters. */

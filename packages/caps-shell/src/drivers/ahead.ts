@@ -90,7 +90,7 @@ export function startWaiting(built: string): void {
 }
 
 function start(built: string): Group {
-  // Before the start: if it changes meanwhile, the program is not used.
+  // Read before the start: if something changes meanwhile, the program is not used.
   const inherited = inheritedNow();
   const program = openProgram(built);
   let child: ChildProcess;
@@ -159,8 +159,8 @@ function release({ pipes }: Place): void {
 const INHERITED = /^(?:Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp|Cpus_allowed:|Mems_allowed:).*/gm;
 
 /**
- * The rights and limits that a program inherits when it starts. A host may give up rights. Its operator may give it
- * another priority, other limits, processors or another cgroup. All this must hold for the next job.
+ * Returns the rights and limits that a program inherits when it starts. A host may give up rights. Its operator may
+ * change its priority, limits, processors or cgroup. Such a change must hold for the next job.
  */
 function inheritedNow(): string {
   const read = (name: string): string => fs.readFileSync(`/proc/self/${name}`, 'latin1');
@@ -168,7 +168,7 @@ function inheritedNow(): string {
   return [...lines, read('limits'), read('cgroup'), os.getPriority()].join('\n');
 }
 
-/** Whether a program that was started then would get the same now. False if no descriptor is left to find out. */
+/** Whether a program would inherit the same now. False if this process has no descriptor left to find out. */
 function isAsThen(inherited: string): boolean {
   try {
     return inherited === inheritedNow();

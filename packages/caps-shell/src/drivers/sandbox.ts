@@ -140,11 +140,11 @@ function startNow(world: SandboxSpec, built: string, building = (): void => {}):
     fs.closeSync(program);
     cgroup?.close();
   }
-  // Before anything can throw: an error that nobody listens to ends this process.
+  // Before the next line that can throw: without a listener, the event `error` would end this process.
   const failed = new Promise<string>((done) =>
     child.on('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'EIO')),
   );
-  // No descriptors were left for its pipes. The error comes later.
+  // Undefined if no descriptors were left for the pipes. The event `error` follows.
   if (child.stdio === undefined) {
     void cgroup?.remove();
     throw unavailable('helper', 'EMFILE');

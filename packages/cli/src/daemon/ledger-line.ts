@@ -30,10 +30,10 @@ function fieldText(name: string, value: unknown, names: Names): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** Whether a line names this grant. Also finds one that has ended, by its short id. */
+/** Whether a line names this grant. `id` may be a short id, also of a grant that has ended. */
 export const isOfGrant = ({ grant }: LedgerLine, id: string): boolean =>
   typeof grant === 'string' && isMeant('G', id, grant);
-/** Whether a line names this session. Also finds one that has ended, by its short id. */
+/** Whether a line names this session. `id` may be a short id, also of a session that has ended. */
 export const isOfSession = ({ session }: LedgerLine, id: string): boolean =>
   typeof session === 'string' && isMeant('S', id, session);
 

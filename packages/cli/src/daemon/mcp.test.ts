@@ -84,7 +84,7 @@ test('without an entry, or with a file that others may read, it says what to do 
     [['--url', 'http://127.0.0.1:9', '--secret-file', file], 1, /the address is ws/],
   ];
   for (const [args, code, says] of wrong) {
-    // A process of its own where its descriptors matter.
+    // Lines with `--secret-fd` need a process of their own, because they read its descriptors.
     const ran = await (args.includes('--secret-fd') ? hob.run('mcp', ...args) : hob.line('mcp', ...args));
     expect([args, ran.code, ran.out, ran.err]).toEqual([args, code, '', expect.stringMatching(says)]);
   }

@@ -1,4 +1,4 @@
-/** The kept compiled form of a bundle, against whoever cuts it off, changes it or puts that of another in its place. */
+/** The kept compiled form of a bundle. The attacker truncates it, changes it, or puts another form in its place. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { requires } from '../../../../test/needs.ts';
 
 const program = new URL('./compiled.ts', import.meta.url).href;
 
-/** A bundle with many functions, of which a run calls `word()` and 200 others. */
+/** Returns a bundle of 200 functions and `word()`, which calls all of them. */
 const bundle = (word: string): string => {
   const many = Array.from(
     { length: 200 },
@@ -19,13 +19,13 @@ const bundle = (word: string): string => {
   return `(function (exports, module) {"use strict";\n${many.join('\n')}\nmodule.exports = { word() { let sum = 0; ${calls.join(' ')} return '${word} ' + sum; } };\n})`;
 };
 
-/** A folder with a bundle, the file of its kept form, and a program that runs it and ends with a code. */
+/** Makes a folder with a bundle and a program that runs it. `kept` is the file of its compiled form. */
 function installed() {
   const folder = fs.mkdtempSync(join(tmpdir(), 'hob-compiled-'));
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
   const [file, main] = [join(folder, 'words.cjs'), join(folder, 'main.mjs')];
   fs.writeFileSync(file, bundle('one'));
-  // The options under which mutants run are none of V8.
+  // Mutants run with options of Node. They are removed, because with options no form is kept.
   fs.writeFileSync(
     main,
     `delete process.env.NODE_OPTIONS; process.execArgv.length = 0;
@@ -48,7 +48,7 @@ function installed() {
 
 const said = /^one \d+\n$/;
 
-test('the form of a run that failed is used until one ends with 0, and that one stays', () => {
+test('the form of a failed run is used until a run ends with 0, and the form of that run stays', () => {
   const { kept, run } = installed();
   expect(run(undefined, 3)).toEqual([3, expect.stringMatching(said)]);
   const first = fs.readFileSync(kept);
@@ -62,7 +62,7 @@ test('the form of a run that failed is used until one ends with 0, and that one 
   expect(fs.readdirSync(join(kept, '..'))).toEqual([kept.split('/').at(-1)]);
 });
 
-test('a form that was cut off or changed is not used, and is replaced', () => {
+test('a form that was truncated or changed is not used, and is replaced', () => {
   const { kept, run } = installed();
   run();
   const whole = fs.readFileSync(kept);
@@ -92,7 +92,7 @@ test('the form of another bundle of the same length is not used', () => {
 test('a form that another user may have written is not used, and none is kept where others may write', () => {
   const { folder, kept, run } = installed();
   run();
-  // It would run, and say so: the checksum of a form is no secret.
+  // Its checksum is right, so it would run: the checksum is no secret, and another user could make it.
   const before = fs.statSync(kept).ino;
   fs.chmodSync(kept, 0o666);
   expect(run()).toEqual([0, expect.stringMatching(said)]);
@@ -126,7 +126,7 @@ requires('root')('root uses no form that belongs to another user, and keeps none
   expect(fs.readdirSync(theirs)).toEqual([]);
 });
 
-test('where nothing can be kept, or Node has options, a bundle runs as it is; a checkout has none', () => {
+test('if nothing can be kept, or Node has options, a bundle runs without a form; a checkout has no bundle', () => {
   const { folder, file, run } = installed();
   fs.writeFileSync(join(folder, 'taken'), '');
   expect(run(join(folder, 'taken', 'form'))).toEqual([0, expect.stringMatching(said)]);

@@ -1,30 +1,31 @@
 /**
  * Runs a bundle from the compiled form that an earlier run of the same kind left.
  *
- * Node's own cache has the compiled form of a module from before it runs. That lacks the functions, so each process
- * compiles again each function that it calls: a fifth of the time of `hob check`. This keeps the form from after a run.
+ * Node's own cache keeps the compiled form of a module as it is before the module runs. This form lacks the functions.
+ * So each process compiles the functions that it calls, which takes a fifth of the time of `hob check`. The form that is
+ * kept here is made after a run, and has these functions.
  *
- * Promise: a kept form that is cut off, changed, or of another bundle or Node is not used, and is replaced. V8 does not
- * look for changed bytes, and crashes. Whoever writes a form decides what runs, so one that another user wrote, or may
- * write, is not used. Where nothing can be written, nothing is kept.
+ * Promise: a form that was truncated or changed, or is of another bundle or Node, is not used, and is replaced. V8 does
+ * not detect changed bytes, and crashes. A form is code that `hob` runs. So it is not used if another user (except root)
+ * made it or may write it, and none is kept in such a folder. If nothing can be written, nothing is kept.
  */
 
-// An `import` of a part of Node reads each of its exports, which takes 1 to 3 ms. An older Node has no such function.
+// Not by `import`, which reads each export of a part of Node and takes 1 to 3 ms. An older Node may lack `crc32`.
 const disk = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
 const checksum = (bytes: string | Buffer, from = 0): number => process.getBuiltinModule('node:zlib').crc32(bytes, from);
 
-/** A compiled form, and whether its run ended with 0. Another run may have called few of the functions. */
+/** A compiled form. `isWhole`: its run ended with 0. Another run may have called only a few of the functions. */
 interface Kept {
   readonly form: Buffer;
   readonly isWhole: boolean;
 }
 
-/** A checksum of 4 bytes, and whether the form is whole. */
+/** The size of the end of a file: a checksum of 4 bytes, and one byte that says whether the form is whole. */
 const END_BYTES = 5;
 
 /**
  * Runs the script in `file`, and returns its exports. Undefined if there is no such file. The script is ASCII text: one
- * function of `exports` and `module`. Where the form is kept begins with `place`.
+ * function of `exports` and `module`. The path of the kept form is `place` with the version of Node and the processor.
  */
 export function loadCompiled(file: string, place: string): unknown {
   const source = read(file)?.toString('latin1');
@@ -48,7 +49,7 @@ export function loadCompiled(file: string, place: string): unknown {
   return module.exports;
 }
 
-/** Options of Node may be options of V8, which refuses a form that was made with others. */
+/** Whether Node runs without options. They may be options of V8, which refuses a form that was made with others. */
 const isPlain = (): boolean =>
   process.execArgv.length === 0 && !process.env['NODE_OPTIONS'] && !process.env['NODE_DISABLE_COMPILE_CACHE'];
 
@@ -60,7 +61,7 @@ function read(file: string): Buffer | undefined {
   }
 }
 
-/** The checksum is also of the source: V8 only looks at its length. */
+/** Returns the form if its checksum is right. The checksum is also of the source, because V8 compares only its length. */
 function formIn(kept: string, sum: number): Kept | undefined {
   const bytes = isOfOthers(kept) ? undefined : read(kept);
   const at = (bytes?.length ?? 0) - END_BYTES;
@@ -69,7 +70,7 @@ function formIn(kept: string, sum: number): Kept | undefined {
   return bytes.readUInt32LE(at) === checksum(form, sum) ? { form, isWhole: bytes[at + 4] === 1 } : undefined;
 }
 
-/** Whether another user than root made the file or folder, or may write it. Also if that cannot be seen. */
+/** Whether another user made the file or folder or may write it. Root does not count. True if this cannot be read. */
 function isOfOthers(path: string): boolean {
   const me = process.geteuid?.();
   try {
@@ -83,7 +84,7 @@ function isOfOthers(path: string): boolean {
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
-/** The name appears when all bytes are on disk, since another process may read it at any moment. */
+/** Writes a draft and renames it, so that another process sees either no form or all bytes of it. */
 function keep(kept: string, sum: number, { form, isWhole }: Kept): void {
   const { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } = disk();
   const end = Buffer.alloc(END_BYTES);
@@ -101,7 +102,7 @@ function keep(kept: string, sum: number, { form, isWhole }: Kept): void {
     }
     renameSync(draft, kept);
   } catch {
-    // The folder may be of another user, or the disk full. The program does not need the form.
+    // The folder may belong to another user, or the disk may be full. The program runs without the form.
     try {
       rmSync(draft, { force: true });
     } catch {}

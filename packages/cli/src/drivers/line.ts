@@ -31,8 +31,8 @@ export async function runNamed(args: readonly string[], verbs: readonly Verb[]):
 }
 
 /**
- * Prints help, says a mistake, or runs one of the verbs `names` as far as it needs no cap. Returns undefined, and has
- * done nothing, if the line needs more.
+ * Prints help, prints a mistake, or runs a verb of `names` if it needs no cap for that. Returns the exit code. Returns
+ * undefined if the line names another verb or needs a cap. Then nothing was done.
  */
 export async function runAlone(
   args: readonly string[],
@@ -54,8 +54,8 @@ interface Parsed {
 }
 
 /**
- * The whole command line of `hob`. `then` is called with the verb that was given. Only verbs whose first word is among
- * `words` get their options: making those of all verbs takes longer than printing the help of `hob`.
+ * The whole command line of `hob`. `then` is called with the verb that was given. Only verbs whose first word is in
+ * `words` get their options: to make those of all verbs takes longer than to print the help of `hob`.
  */
 function hobLine(verbs: readonly Verb[], words: readonly string[], then: (parsed: Parsed) => void): Command {
   const hob = newCommand('hob')
@@ -74,7 +74,7 @@ function hobLine(verbs: readonly Verb[], words: readonly string[], then: (parsed
     const command = under.command(`${second ?? first} ${verb.operands ?? ''}`.trim()).description(verb.about);
     const options = [...(verb.json === undefined ? [] : [JSON_OPTION]), ...(verb.options ?? [])];
     const isMeant = words.includes(first);
-    // In the list of verbs, one option says that there are some.
+    // The help of `hob` says of a verb that it has options if it has one.
     for (const option of isMeant ? options : options.slice(0, 1)) addOption(command, option);
     if (!isMeant) continue;
     // The words after the first operand of `start` are the agent's own line.

@@ -1,4 +1,4 @@
-/** Checks a ledger that lies on this machine and that no host serves. Nothing here holds a cap. */
+/** Verifies a ledger that lies on this machine and that no host serves. No cap is held. */
 import { holderOf, verdictLines } from '@hob/host/client';
 import { checkpointsOf, verifyAtRest } from '@hob/host/programs';
 import { type LedgerVerdict, verifyLedger } from '@hob/vat/store';
@@ -8,18 +8,18 @@ import { absolute, stateOf } from './places.ts';
 
 export { verdictLines };
 
-/** The checkpoints that `--against` names. Errors: `invalid`. */
+/** Returns the checkpoints in the file of `--against`. Errors: `invalid`. */
 export function againstOf(given: Given): readonly string[] | undefined {
   const kept = textOf(given, 'against');
   return kept === undefined ? undefined : checkpointsOf(absolute(kept));
 }
 
-/** Returns undefined if the ledger is that of a host that runs, or lies elsewhere. Errors: `unavailable`, `invalid`. */
+/** Returns undefined if a host that runs has the ledger, or with `--url`. Errors: `unavailable`, `invalid`. */
 export async function verdictHere(given: Given): Promise<LedgerVerdict | undefined> {
   const [file] = given.operands;
   const against = againstOf(given);
   if (file !== undefined) return await verifyLedger({ file: absolute(file) }, against === undefined ? {} : { against });
-  // Also a state on which no host starts, since its ledger is not whole.
+  // This also verifies a state on which no host starts because its ledger is not whole.
   if (textOf(given, 'url') !== undefined || holderOf(stateOf(given)) !== 'nobody') return undefined;
   return await verifyAtRest(await restOf(given), against);
 }

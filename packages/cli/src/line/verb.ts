@@ -54,8 +54,8 @@ export interface Verb {
   /** Runs when its group is called without a verb: `hob ledger --grant G3` is `hob ledger show --grant G3`. */
   readonly isUsual?: true;
   /**
-   * Does what the verb can do without a cap, so the process is not locked down. Returns undefined, and has done nothing,
-   * if the verb needs one. `run` does all of it.
+   * Runs the verb if it needs no cap, in a process that is not locked down. Returns undefined if the verb needs a cap;
+   * then it has done nothing, and `run` is called.
    */
   alone?(given: Given, output: Output): Promise<number | undefined>;
   /** Returns the exit code. Errors of a user's are `Mistake` or `CapError`. */

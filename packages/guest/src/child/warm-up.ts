@@ -9,7 +9,7 @@ import { captp, type Duplex, driver, E } from '@hob/vat/peer';
 import type { Runner, RunOutcome, RunRequest } from './run-request.ts';
 
 /**
- * A message of the host that is not a frame. It asks an idle process to warm up, and maybe to send its compiled code.
+ * A message of the host that is not a frame. It asks an idle process to warm up. It may also ask for its compiled code.
  */
 export interface Beside {
   readonly warm?: unknown;

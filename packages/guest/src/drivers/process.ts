@@ -94,7 +94,7 @@ export async function bare(limits: ProcessLimits): Promise<GuestProcess> {
       done(signal === 'SIGXCPU' ? 'cpu-limit' : killed && signal === 'SIGKILL' ? 'killed' : 'ended'),
     );
   });
-  // Without descriptors left it has no pipes either.
+  // Before `stdio` is used: if this process has no descriptors left, the child has neither a pid nor pipes.
   if (child.pid === undefined) throw new CapError('unavailable', 'no process could be started for the program');
   const channel = pipeChannel(child.stdio[3] as unknown as Stream);
   channel.sendBytes(childCode());

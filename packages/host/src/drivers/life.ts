@@ -77,7 +77,7 @@ const processes = (): readonly number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** Asks only what is needed to see a holder: there are hundreds of processes, and thousands of files that they have open. */
+/** Unlike `look`, makes only the system calls that find a holder: a machine may have thousands of open files. */
 function surelyHolds(pid: number, store: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((descriptor) => isStore(pid, descriptor, store));
@@ -86,7 +86,7 @@ function surelyHolds(pid: number, store: string): boolean {
   }
 }
 
-/** Undefined if the folder has no store, or cannot be read. */
+/** Returns the identity of the store. Undefined if the folder has no store, or cannot be read. */
 function storeIn(stateDir: string): string | undefined {
   try {
     return identity(heldFile(stateDir) ?? join(stateDir, 'store.db'));
@@ -143,8 +143,7 @@ function isStore(pid: number, descriptor: string, store: string): boolean {
   try {
     return identity(`/proc/${pid}/fd/${descriptor}`) === store;
   } catch {
-    // It was closed meanwhile, or lies on a file system that is gone: it is not the store, which could be looked at
-    // just now.
+    // The file was closed meanwhile, or its file system is gone. So it is not the store, which could be read just now.
     return false;
   }
 }

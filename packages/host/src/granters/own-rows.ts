@@ -37,7 +37,7 @@ export interface Grant {
 
 export function grantView(tables: HostTables, grant: GrantRecord): Grant {
   const { id, session, petname, granter, offered, parent } = grant;
-  // Asked once: a page has a hundred grants.
+  // The grant is asked once, because a page lists a hundred grants.
   const look = grant.gate.look();
   const { usesLeft, until } = leftOf(tables, grant, look);
   const info = tables.offerInfo.get(offered);

@@ -14,7 +14,7 @@ export const newCommand = (name: string): Command =>
     .version(`hob ${version}`, '--version', 'prints the version')
     .helpOption('--help', 'prints this')
     .exitOverride()
-    // No text of ours has a colour. Looking for colours loads `node:util`, which takes 2 ms.
+    // Our texts have no colours. To look for them, commander loads `node:util`, which takes 2 ms.
     .configureHelp({ displayWidth: (text) => text.length })
     .configureOutput({
       stripColor: (text) => text,

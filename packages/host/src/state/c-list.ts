@@ -61,10 +61,10 @@ export function capNamed({ held }: SessionRecord, petname: unknown): object {
   return holding.cap;
 }
 
-/** How a grant is now, as its actor says. */
+/** The state of a grant, its uses and its times, as its actor returns them. */
 type Look = ReturnType<GrantRecord['gate']['look']>;
 
-/** The state of a grant. A grant under an ended grant has ended too. `look`: of its gate, for a caller that has it. */
+/** The state of a grant. A grant under an ended grant has ended too. A caller that has called `gate.look()` gives it. */
 export function grantState(
   tables: HostTables,
   { gate, parent }: GrantRecord,

@@ -25,7 +25,7 @@ const charNames: Readonly<Record<string, string>> = { '\n': 'NL', '\r': 'CR', '\
 const plain = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]$/u;
 const invisible = /^[\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]$/u;
 const ourMarks = '⟦⟧“”';
-/** In a class, since a bundler makes a pattern with `\p` outside of one when it is loaded, and not when it is used. */
+/** `\p` is in a class, because the bundler compiles a pattern with `\p` outside of a class when it is loaded. */
 const mark = /^[\p{M}]$/u;
 /** More on one letter reach over the lines above and below. */
 const mostMarks = 2;
@@ -41,7 +41,7 @@ function escapeWith(text: string, instead: (char: string) => string, not = ''): 
   // At the beginning a mark would stand on what is not part of the text.
   let marks = mostMarks;
   for (const char of text) {
-    // Most characters. The tests below take a microsecond each.
+    // Most characters end here. The tests below take a microsecond each.
     if (char >= ' ' && char <= '~') {
       out += char;
       marks = 0;
@@ -60,7 +60,7 @@ function escapeWith(text: string, instead: (char: string) => string, not = ''): 
 }
 
 const plainAscii = /^[ -~]*$/;
-/** With quotes, ours too, and dots. The tests of `escapeWith` take a millisecond to compile. */
+/** Printable ASCII, typographic quotes, and the ellipsis. It avoids the patterns of `escapeWith`: 1 ms to compile. */
 const plainLine = /^[ -~\u2018-\u201d\u2026]*$/;
 
 /**
@@ -93,7 +93,7 @@ export const safeText = (given: string, longest: number): SafeText => ({
   flags: flagsOf(given),
 });
 
-/** Its text alone, between quotes of ours, which nothing in the text can close. */
+/** The text of `safeText` without its flags, between quotes of ours, which nothing in the text can close. */
 export const quoted = (text: string, longest: number): string => `“${shortened(text, longest)}”`;
 
 function shortened(given: string, longest: number): string {
@@ -129,7 +129,7 @@ export function flagsOf(text: string): readonly string[] {
 
 const scripts = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Cherokee', 'Coptic', 'Lisu', 'Hebrew', 'Arabic', 'Georgian'] as const; // biome-ignore format: one line
 let made: readonly (readonly [string, RegExp])[] | undefined;
-/** Made at the first word that needs them. Most programs show none. */
+/** Made when a word first needs them. Most programs show no such word. */
 const scriptOf = (): readonly (readonly [string, RegExp])[] => {
   made ??= scripts.map((name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')]);
   return made;

@@ -61,7 +61,7 @@ export function record<S extends z.core.$ZodLooseShape>(what: string, shape: S):
   });
 }
 
-/** All checks at once: each call of `min` or `max` makes the whole schema anew, and a manifest has hundreds. */
+/** Adds all checks at once. Each call of `min` or `max` would copy the schema, and a manifest has hundreds of texts. */
 export const text = (what: string, example: string, ...more: readonly z.core.$ZodCheck<string>[]): z.ZodString =>
   z
     .string({ error: say(`${what} is a text`, `write for example ${example}`) })

@@ -9,7 +9,7 @@ import { Mistake } from '../../line/mistake.ts';
 import { type ClusterFile, readCluster } from './file.ts';
 import { rereadCluster } from './reread.ts';
 
-/** Reads the file of a machine again and again. `said` is its log, `peers` are those that it has taken. */
+/** Reads the file of a machine again and again. `said` is the log. `peers` returns the peers of the last file taken. */
 function machine(take: (next: ClusterFile) => void = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hob-reread-'));
   const at = (name: string): string => join(folder, name);

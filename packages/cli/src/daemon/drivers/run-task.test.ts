@@ -1,10 +1,10 @@
-/** A program of a run that cannot be started. */
+/** The program of a run cannot be started. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { requires } from '../../../../../test/needs.ts';
 
-requires('linux')('a run for which the host has no descriptors left fails, and does not end the host', async () => {
+requires('linux')('if the host has no descriptors left, a run fails and the host goes on', async () => {
   const node = [
     process.execPath,
     '--import',

@@ -70,7 +70,7 @@ function runToEnd({ program, args, cwd, env, task, withinMs, end: ended, mostOut
       over();
       reject(new Mistake(`its program cannot be run (${code})`));
     });
-    // Without descriptors left it has no pipes, and the error comes later.
+    // Undefined if this process has no descriptors left. The event `error` follows.
     if (child.stdio === undefined) return;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-MOST_SAID);

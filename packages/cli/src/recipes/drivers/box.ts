@@ -229,7 +229,7 @@ async function openServerDoor(path: string, [program = '', ...args]: readonly st
     };
     open.add(shut);
     child.on('error', shut).on('exit', shut);
-    // Without descriptors left it has no pipes, and the error comes later.
+    // Undefined if this process has no descriptors left. The event `error` follows.
     if (child.stdio === undefined) return;
     child.stdin.on('error', shut);
     socket.on('error', shut).on('close', shut);

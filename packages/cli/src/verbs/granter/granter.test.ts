@@ -258,7 +258,7 @@ test('the ledger is shown by grant, by session and by reason, followed, exported
   expect(exported.length).toBeGreaterThanOrEqual(all.length);
   expect((await hob.run('ledger', 'export')).out.split('\n').slice(0, exported.length)).toEqual(exported);
   expect(await shaped(hob, 'ledger verify')).toMatchObject({ ok: true });
-  // What has ended is in no other list. Its lines are found by the ids that they show.
+  // No other list has a session or grant that has ended. Their lines are still found by the ids that the ledger shows.
   const ofSession = await lines('--session', 'S1');
   expect((await hob.run('end', 'S1')).code).toBe(0);
   expect((await lines('--session', 'S1')).slice(0, ofSession.length)).toEqual(ofSession);

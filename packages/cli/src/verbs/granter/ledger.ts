@@ -56,7 +56,7 @@ export const ledger: Verb = {
           line('end not recorded: the host ended before this call, or before the line was on disk');
         return 0;
       }
-      // What has ended is in no list. Only the lines know its id.
+      // An id is not looked up in the lists, because they lack grants and sessions that have ended. Lines have all ids.
       const g = grant === undefined || isId('G', grant) ? grant : (await grantNamed(granter, grant)).id;
       const s = session === undefined || isId('S', session) ? session : (await sessionNamed(granter, session)).id;
       let shown = 0;

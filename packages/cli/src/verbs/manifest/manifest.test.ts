@@ -1,4 +1,4 @@
-/** The lines `hob check`, `hob explain` and `hob completion`. */
+/** The command lines `hob check`, `hob explain` and `hob completion`. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +95,7 @@ test('check ends with 1 for a mistake, and with 3 for a warning only with --stri
 });
 
 test('check --schema prints the JSON Schema that editors complete from, and checks nothing', async () => {
-  // A process of its own, which has to write all of its long output before it ends.
+  // This runs in a process of its own, which must write all of its long output before it ends.
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', resolveHook, main, 'check', '--schema'], { env, cwd: folder }); // biome-ignore format: one line
   expect([status, String(stderr)]).toEqual([0, '']);
   expect(JSON.parse(String(stdout))).toEqual(jsonSchema());
