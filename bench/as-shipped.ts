@@ -1,7 +1,7 @@
 /**
  * The cost of a call for an agent: over `hob.1`, through a session and a grant, with a ledger line that is
- * on disk before the call leaves. The peer is the same object on the same wire with nothing between. For the goals it is
- * capnweb, which has neither grants nor a ledger. Then come the parts of a call, each alone (`call-parts.ts`).
+ * on disk before the call leaves. The peer is the same object on the same wire with nothing between. For most goals the
+ * peer is capnweb, which has neither grants nor a ledger. Then come the parts of a call, each alone (`call-parts.ts`).
  *
  * Promise: the host runs in a process of its own and is opened as a program opens it. Every call writes its
  * line and waits for the disk.
@@ -78,7 +78,7 @@ const ms = { n: 1, unit: 'ms', rounds: 9 } as const;
 const ratio = (bound: number): Goal => ({ text: `<= ${bound} x`, met: (row) => row.ratio <= bound });
 const atMost = (bound: number): Goal => ({ text: `<= ${bound} us`, met: ({ ours }) => ours <= bound });
 
-/** Against capnweb, with the goals. */
+/** The cases with capnweb as the peer. They have goals. */
 const goals = (grant: string, service: Far<Service>, isCounted: boolean): readonly Case[] => [
   isCounted
     ? {
@@ -115,7 +115,7 @@ const goals = (grant: string, service: Far<Service>, isCounted: boolean): readon
   },
 ];
 
-/** Against the same object on the same wire. A stream has its goal here, since capnweb pushes its parts. */
+/** The cases with the same object on the same wire as the peer. A stream has its goal here: capnweb pushes its parts. */
 const between = (grant: string, service: Far<Service>, isCounted: boolean): readonly Case[] => [
   { ...us, name: `${grant}: sequential call`, ours: inTurn(ping(service)), peer: inTurn(ping(bare)) },
   { ...us, n: 1000, name: `${grant}: 500 calls at once`, ours: atOnce(ping(service)), peer: atOnce(ping(bare)) },

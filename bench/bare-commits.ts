@@ -1,4 +1,4 @@
-/** The calling side of `bare-worker.ts`: each request waits for its commit. */
+/** Calls `bare-worker.ts`. Each request waits for its commit. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -9,7 +9,7 @@ export class BareCommits {
   readonly #waiting = new Map<number, () => void>();
   #ids = 0;
 
-  /** With `grouped`, one commit takes all requests that have arrived. */
+  /** With `grouped`, one commit has all requests that have arrived. */
   constructor(folder: string, { grouped = false }: { readonly grouped?: boolean } = {}) {
     this.#worker = new Worker(new URL('bare-worker.ts', import.meta.url), {
       workerData: { folder: mkdtempSync(join(folder, 'bare-')), grouped },

@@ -1,8 +1,8 @@
 /**
- * What a call of an agent is made of, each part measured alone, in us: a turn, a forwarder, a ledger line, its hash, a
- * durable turn, a commit and an fsync. The wire alone is the peer of `as-shipped.ts`.
+ * Measures the parts of a call of an agent, each alone, in us: a turn, a forwarder, a ledger line, its hash, a durable
+ * turn, a commit and an fsync. The wire alone is measured as the peer in `as-shipped.ts`.
  *
- * Promise: no part contains another one, except where its name says so. Nothing else runs in this process meanwhile.
+ * Promise: a part contains another one only if its name says so. Nothing else runs in this process meanwhile.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -40,7 +40,7 @@ const aLine = (): { readonly bytes: Uint8Array } =>
 
 const lineBytes = aLine().bytes;
 
-/** us for each of `n`, one after the other. */
+/** Calls `body` `n` times, one after the other. Returns us for each. */
 async function each(n: number, body: () => unknown): Promise<number> {
   const began = performance.now();
   for (let i = 0; i < n; i += 1) await body();
@@ -52,7 +52,7 @@ function eachAtOnce(n: number, body: () => unknown): number {
   return ((performance.now() - began) * 1000) / n;
 }
 
-/** Its files are made in `folder`, on the disk to be measured. */
+/** `folder` is on the disk that is measured. */
 export async function callParts(folder: string): Promise<CallParts> {
   const vats = await openVats();
   const vat = vats.vat('parts');

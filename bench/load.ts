@@ -1,7 +1,7 @@
-/** How busy the machine is before anything is measured. Figures that wait for a disk or a wake-up suffer from it. */
+/** Measures how busy the machine is before a suite. Figures that wait for a disk or a wake-up suffer from other work. */
 import { cpus } from 'node:os';
 
-/** How many processors' time other work took in the next `ms`: 0 on an idle machine. */
+/** Returns how many processors other work keeps busy in the next `ms`, on average: 0 on an idle machine. */
 export async function otherWork(ms = 1000): Promise<number> {
   const before = cpus();
   await new Promise((done) => setTimeout(done, ms));
@@ -13,13 +13,13 @@ type Times = ReturnType<typeof cpus>[number]['times'];
 const total = ({ user, nice, sys, irq, idle }: Times): number => user + nice + sys + irq + idle;
 
 function busyShare(before: Times | undefined, after: Times): number {
-  // A processor that was added meanwhile.
+  // The processor was added meanwhile.
   if (before === undefined) return 0;
   const all = total(after) - total(before);
   return all === 0 ? 0 : 1 - (after.idle - before.idle) / all;
 }
 
-/** For a person, below a table. */
+/** Returns a line for a person, to print below a table. */
 export function loadText(loads: Readonly<Record<string, number>>): string {
   const each = Object.entries(loads).map(([suite, load]) => `${suite} ${load.toFixed(1)}`);
   return `other work before each suite, in processors (this machine has ${cpus().length}): ${each.join(', ')}`;

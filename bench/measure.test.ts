@@ -79,7 +79,7 @@ test('median and percentiles are samples that were there', () => {
   expect(median([])).toBeNaN();
 });
 
-test('other work is the time of processors that somebody uses, and is printed for each suite', async () => {
+test('other work counts the processors that other programs use, and is printed for each suite', async () => {
   const idle = await otherWork(200);
   const program = `const until = Date.now() + 60_000; while (Date.now() < until);`;
   const busy = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });

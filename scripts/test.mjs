@@ -38,7 +38,7 @@ export const TESTS = { check, test: testMost, 'test:deep': testDeep };
  * one another; what the later ones say comes at their end.
  */
 const LINT = { name: 'lint', args: [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings'] };
-/** What it knows of the files is kept, so the next run looks only at those that changed and at their importers. */
+/** The compiler keeps its results, so the next run checks only the files that changed and those that import them. */
 const TYPES = {
   name: 'types',
   args: [
@@ -47,7 +47,7 @@ const TYPES = {
   ],
 };
 
-/** Both are done long before the tests are. */
+/** These run beside the tests, and end long before them. */
 const LATER = [LINT, TYPES].map((suite) => ({ ...suite, later: true }));
 
 function vitest(filter, env) {
@@ -101,8 +101,8 @@ async function python(inReal) {
   if (missing !== undefined) return [{ name: 'python', missing, need: 'python' }];
   const cwd = BRIDGE;
   const env = { PYTHONPATH: join(BRIDGE, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
-  // Each file is in exactly one of the two runs. The deep one has what needs the real Hermes or a real framework, and the
-  // package in an empty environment.
+  // Each file is in exactly one of the two runs. The deep run has the files that need the real Hermes or a real framework,
+  // and those that install the package in an empty environment.
   const real = readdirSync(join(BRIDGE, 'tests'))
     .filter((file) => /^test_(adapters|hermes|installed|shim)/.test(file))
     .map((file) => `tests/${file}`);

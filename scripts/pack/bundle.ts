@@ -1,9 +1,9 @@
 /**
- * Bundles verbs of `hob` that are called often, with the packages that they use. `dist/words.js` has the words of all
- * verbs, for help; `dist/data.js` has the verbs that only read files, `dist/client.js` those that only talk to a host.
- * This saves time, because Node takes a third of a millisecond to find and read a module. A bundle is one file: Node
- * keeps the compiled form of those functions of a file that its first run called, so two bundles do not share files.
- * The licences of the bundled packages lie in the folder of each bundle.
+ * Bundles verbs of `hob` that are called often, with the packages that they use. `dist/words.cjs` has the texts of all
+ * verbs, for help. `dist/data.cjs` has the verbs that only read files, `dist/client.cjs` those that only talk to a host.
+ * This saves time, because Node takes a third of a millisecond to find and read a module. A bundle is one script, because
+ * `hob` keeps its compiled form as it is after a run (`cli/src/drivers/compiled.ts`). The licences of the bundled
+ * packages lie in the folders `dist/words`, `dist/data` and `dist/client`.
  */
 import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -27,9 +27,8 @@ const ELSEWHERE = /\/drivers\/store-file\.ts$/;
 const OURS = /\/packages\/[\w-]+\/src\/(?!.*(?:node_modules|lockdown))/;
 
 /**
- * An `import` of a part of Node loads it and reads each of its exports, which loads more. So a part is loaded when an
- * export of it is first read. `node:child_process`, which the parser of command lines imports and never uses here,
- * takes 4 ms.
+ * Loads a part of Node when one of its exports is first read. An `import` would read all exports, and that loads more
+ * parts. For example, the parser of command lines imports `node:child_process`, never uses it here, and loses 4 ms.
  */
 const builtins: Plugin = {
   name: 'parts of Node are loaded when they are used',
@@ -43,10 +42,10 @@ const builtins: Plugin = {
 
 function contentsOf(name: string): string {
   const load = `process.getBuiltinModule(${JSON.stringify(`node:${name}`)})`;
-  // Loaded as a part of Node, it opens the standard input, output and errors.
+  // To load it as a part of Node would open the standard input, output and error.
   if (name === 'process') return 'module.exports = process;';
   const part = process.getBuiltinModule(name);
-  // Its users call it, as `node:events`.
+  // This part is itself a function or a class, such as `node:events`.
   if (typeof part !== 'object') return `module.exports = ${load};`;
   const names = Object.keys(part).filter((key) => key !== 'default');
   return `let part;\nfor (const name of ${JSON.stringify(names)}) Object.defineProperty(exports, name, { enumerable: true, get: () => (part ??= ${load})[name] });`; // biome-ignore format: one line
@@ -68,16 +67,16 @@ const ours: Plugin = {
   },
 };
 
-/** Whether a module is needed only by what a bundle does not run: a verb in that of words, a host in that of data. */
+/** Whether a bundle never runs a module: that of words runs no verb, and that of data reaches no host. */
 const UNRUN: { readonly [Name in (typeof BUNDLES)[number]]: (path: string, importer: string) => boolean } = {
   words: (_path, importer) => !/\/cli\/src\/(?:table|[\w-]+-verbs)\.ts$/.test(importer),
   data: (path) => /^@hob\/(?:vat|host\/lockdown)$|\/daemon\/drivers\/client\.ts$/.test(path),
   client: () => false,
 };
 
-/** Leaves out what the bundle does not run. */
+/** Leaves out the modules that the bundle never runs. */
 const unrun = (name: (typeof BUNDLES)[number]): Plugin => ({
-  name: 'what does not run',
+  name: 'without modules that never run',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^/ }, ({ path, kind, importer }) =>
       kind === 'dynamic-import' && UNRUN[name](path, importer) ? { path, namespace: 'unrun' } : undefined,
@@ -94,7 +93,7 @@ export async function bundleVerbs(dist: string): Promise<void> {
   await joinMain(dist);
 }
 
-/** Joins the program, from its compiled modules, with the modules that say which bundle a command line needs. */
+/** Joins `main.js` with the modules that choose the bundle of a command line, so that Node reads one file. */
 async function joinMain(dist: string): Promise<void> {
   await build({
     absWorkingDir: dist,
@@ -113,7 +112,7 @@ async function joinMain(dist: string): Promise<void> {
 }
 
 const loadedLater: Plugin = {
-  name: 'what is loaded later',
+  name: 'modules that are loaded later',
   setup({ onResolve }) {
     onResolve({ filter: /^/ }, ({ path, kind }) => (kind === 'dynamic-import' ? { path, external: true } : undefined));
   },
@@ -127,7 +126,7 @@ async function bundle(dist: string, name: (typeof BUNDLES)[number]): Promise<voi
     entryPoints: { [name]: join(ROOT, `packages/cli/src/${name}.ts`) },
     outdir: folder,
     format: 'esm',
-    // Unused code is left out of the parts, and would not be of one file, where what is loaded later is a function.
+    // Unused code is left out only with parts. In one file a module that is loaded later is a function, with all of it.
     splitting: true,
     // Not 'node': a package that has ES modules for browsers has one for Node that nothing can be left out of.
     platform: 'neutral',
@@ -154,12 +153,12 @@ async function joinParts(entry: string, outfile: string): Promise<void> {
   const text = readFileSync(outfile, 'utf8');
   if (text.includes(META))
     throw new Error(`${outfile}: a module in it uses import.meta, to find a file: load it only where a host is`);
-  // It is read as ASCII. Only patterns still have other letters.
+  // `drivers/compiled.ts` reads it as ASCII. At this point only patterns have other letters.
   const escaped = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
   writeFileSync(outfile, text.replaceAll(/[^\0-\x7f]/g, escaped));
 }
 
-/** In place of `import.meta`, which a script has not. */
+/** Stands for `import.meta`, which a script does not have. */
 const META = 'import_meta_of_a_bundle';
 
 const PLAIN = {
