@@ -7,8 +7,8 @@ const resolveHook = new URL('../scripts/resolve.mjs', import.meta.url).href;
 const sources = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
 
 /**
- * Returns the arguments of `node` that start `hob`. In a deep run without FILTER they name the packed and
- * installed command, as users have it. It also starts in two thirds of the time. Otherwise they name the sources. A
+ * Returns the arguments of `node` that start `hob`. In a deep run without FILTER they name the packed and installed
+ * command, as users have it. This command starts in two thirds of the time. In other runs they name the sources. A
  * mutant changes the sources, so its tests run those. If npm is offline, nothing is installed.
  */
 export function hobProgram(

@@ -9,7 +9,7 @@
  * `await`); descriptors opened behind its back, as SQLite does, show in /proc/self/fd. A clean test pays well under
  * 1 ms. Tests that run at the same time in one file (`test.concurrent`) cannot be told apart.
  *
- * After each test it kills the sandbox program that waits for the next job (`caps-shell`). Nothing of it may be left.
+ * After each test this kills the sandbox program that waits for the next job (`caps-shell`). Nothing of it may be left.
  *
  * `trackTables('connection A', () => tables.size)` adds a count of our own that has to come back to where it was.
  */
@@ -195,7 +195,7 @@ function descriptors(): Map<string, string> {
       const target = readlinkSync(`/proc/self/fd/${descriptor}`);
       const isOfPart: boolean = target === ofPart && !isSeen;
       isSeen ||= isOfPart;
-      // `anon_inode:` is of the event loop: opened at first use, and kept.
+      // The event loop opens `anon_inode:` at first use, and keeps it.
       if (!target.startsWith('anon_inode:') && !isOfPart) open.set(descriptor, target);
     } catch {
       // The one that listed the directory is closed again.

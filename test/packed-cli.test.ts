@@ -131,7 +131,7 @@ import { writeSync } from 'node:fs';
 registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSync(2, url + '\\n'); return next(url, context); } });
 `;
 
-/** The modules in a trace. A bundle is no module. */
+/** Returns the modules in a trace. A bundle is a script, so it is not among them. */
 const modulesIn = (trace: string): readonly string[] =>
   trace.split('\n').filter((line) => line.startsWith('file:') && !line.endsWith('/trace.mjs'));
 const MAIN_ALONE = [expect.stringMatching(/\/@hob\/cli\/dist\/main\.js$/)];
@@ -365,7 +365,7 @@ test('an installed verb that only talks to a host loads only its bundle, and pri
     /^hob: there is no such file of a store/,
   );
   expect((await run('ledger', '--help')).out).toMatch(/verify/);
-  // This verb holds a cap of the host, and is locked down for that.
+  // This verb holds a cap of the host, so its process is locked down.
   const whole = /^the ledger is whole: \d+ lines\n/;
   expect(await looked.run('ledger', 'verify')).toMatchObject({
     out: expect.stringMatching(whole),
@@ -373,7 +373,7 @@ test('an installed verb that only talks to a host loads only its bundle, and pri
   });
   await run('stop');
   expect(await host.ended).toBe(0);
-  // Where no host runs it only reads, from its bundle.
+  // If no host runs, the verb only reads the store, and runs from its bundle.
   const alone = await traced.run('ledger', 'verify');
   expect([alone.code, alone.out, modulesIn(alone.err)]).toEqual([0, expect.stringMatching(whole), MAIN_ALONE]);
   expect(await modules.run('ledger', 'verify')).toEqual({ ...alone, err: '' });
@@ -483,7 +483,7 @@ requires('postgres', 'linux')(
   400_000,
 );
 
-test('tests start the installed hob if the run installed one; tests of a mutant, and of any other run, start the sources', () => {
+test('tests start the installed hob if the run installed one; mutants and other runs start the sources', () => {
   const sources = hobProgram({});
   expect(sources.at(-1)).toBe(join(ROOT, 'packages', 'cli', 'src', 'main.ts'));
   expect(hobProgram({ HOB_TEST_INSTALLED: join(tmpdir(), 'nothing-is-here') })).toEqual(sources);
@@ -506,7 +506,7 @@ test('an installed hob refuses a root that holds its own code', async (context) 
   expect(said).toMatch(/^hob: roots\.all: this folder is, contains or lies inside the state, the code/);
 });
 
-/** Writes the code that a guest's process would get into a file. */
+/** A program that writes the code of a guest into a file. */
 const GUEST = `
 import '@hob/vat/lockdown';
 import { writeFileSync } from 'node:fs';
@@ -520,14 +520,14 @@ const channel = { connected: true, send: () => true, sendBytes, on, once: on, di
 await openGuests({ spawnConfined: async () => ({ channel, kill: on, ended: new Promise(on) }) });
 `;
 
-test('in an installed guest every module but ses and the lockdown finds hardened intrinsics', async (context) => {
+test('in an installed guest all modules except ses and the lockdown find hardened intrinsics', async (context) => {
   const { folder } = installedOr(context);
   const [program, code] = [join(folder, 'guest.mjs'), join(folder, 'guest.code')];
   fs.writeFileSync(program, GUEST);
   await promisify(execFile)(process.execPath, [program, code], { env: plainEnv });
   const modules = await modulesOf(fs.readFileSync(code));
   expect(modules.at(-1)).toEqual({ name: 'child.js', isHardened: true });
-  // The second one is the lockdown, which packing gives another name.
+  // The second module is the lockdown. Packing gives it another name.
   expect(modules.flatMap(({ isHardened }, n) => (isHardened ? [] : [n]))).toEqual([0, 1]);
   expect(modules[0]?.name).toBe('ses.cjs');
 }, 400_000);

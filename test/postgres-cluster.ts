@@ -65,7 +65,7 @@ const INITDB = [
   '--no-sync',
 ];
 
-/** The files of a new server, as these programs make them for this user. To copy them takes a third of the time. */
+/** The folder that keeps the files of a new server for these programs and this user. A copy takes a third of the time. */
 const made = (programs: string): string =>
   join(
     ROOT,
@@ -76,7 +76,7 @@ const made = (programs: string): string =>
 const digest = (words: readonly string[]): string =>
   createHash('sha256').update(words.join('\0')).digest('hex').slice(0, 12);
 
-/** Copies them, if they are kept. */
+/** Copies the files of a new server to `data`. Returns whether they were kept. */
 function copied(programs: string, data: string): boolean {
   const from = made(programs);
   if (!existsSync(from)) return false;
@@ -85,13 +85,13 @@ function copied(programs: string, data: string): boolean {
   return false;
 }
 
-/** Keeps them. Where that fails, the next test makes them again. Another process may do it at the same time. */
+/** Keeps a copy of `data`. If that fails, the next test makes the files again. Another process may do the same now. */
 function keep(programs: string, data: string): void {
   const draft = `${made(programs)}-${process.pid}`;
   try {
     if (spawnSync('cp', ['-a', data, draft]).status === 0) renameSync(draft, made(programs));
   } catch {
-    // They are kept already.
+    // Another process has kept them.
   }
   rmSync(draft, { recursive: true, force: true });
 }

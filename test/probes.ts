@@ -142,7 +142,7 @@ const probes: Record<Need, () => string | undefined> = {
       ? 'needs the programs of a PostgreSQL server, 15 or later (Debian: postgresql)'
       : hasName()
         ? undefined
-        : 'needs a user with a name: PostgreSQL refuses a user that is only a number, as in a container',
+        : 'needs a user with a name: PostgreSQL refuses a user that has only a number, as in some containers',
 };
 
 /** Whether the system has a name for this user. Root runs the server as nobody. */

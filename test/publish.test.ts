@@ -76,7 +76,7 @@ test('the owner names the repository once, and each package points to its folder
 
 test('each module has a source map with the text of its source', (context) => {
   for (const { name, folder } of each(context)) {
-    // Except the files that only name a place. A bundle is a script, and its modules are also in the tarball.
+    // Except files that only name a place. A bundle has no map. It is a script, and the tarball also has its modules.
     const modules = filesOf(join(folder, 'dist')).filter((file) => /(?<!\.here)\.js$/.test(file)); // biome-ignore format: one line
     expect(modules.length, name).toBeGreaterThan(0);
     for (const file of modules) {

@@ -271,8 +271,9 @@ export const differInPlain: readonly string[] = [
 ];
 
 /**
- * Of these the ones that cannot: faults put into our own classes, programs that run in a process of their own, text
- * alone, and grants over restarts, of which each part has a file that runs in `plain` (`codec`, `restart`, the terms).
+ * Files of that list that do not run in `plain`, because they cannot differ: faults put into our own classes, programs
+ * that run in a process of their own, and tests of text. Also grants over restarts: other files test each part of them
+ * in `plain` (`codec`, `restart`, the terms).
  */
 export const sameInPlain: readonly string[] = [
   'packages/revocable/src/durable.test.ts',

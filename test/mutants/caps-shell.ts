@@ -320,7 +320,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-ahead-inherited',
-    breaks: 'a job has the limits and the priority that its host had before',
+    breaks: 'a job has the limits and the priority that its host had when the waiting program was started',
     file: 'packages/caps-shell/src/drivers/ahead.ts',
     find: ' || !isAsThen(group.inherited)',
     replace: '',
@@ -352,7 +352,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-no-descriptors',
-    breaks: 'a session that starts more jobs than its host has descriptors for gets an error of the host’s code',
+    breaks: 'a session that starts more jobs than its host has descriptors for gets an internal error of the host',
     file: 'packages/caps-shell/src/drivers/sandbox.ts',
     find: '  if (child.stdio === undefined) {',
     replace: '  if (Array.isArray(child)) {',

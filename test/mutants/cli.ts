@@ -53,7 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-older-node',
-    breaks: 'on an older Node hob breaks with a stack',
+    breaks: 'on an older Node hob fails with a stack',
     file: 'packages/cli/src/main.ts',
     find: 'if (Number.parseInt(process.versions.node, 10) < 24) {',
     replace: 'if (Number.parseInt(process.versions.node, 10) < 4) {',
@@ -85,7 +85,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-words-options',
-    breaks: 'hob --help says of no verb that it has options',
+    breaks: 'hob --help does not say which verbs have options',
     file: line,
     find: 'isMeant ? options : options.slice(0, 1)',
     replace: 'isMeant ? options : []',
@@ -93,7 +93,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-compiled-others',
-    breaks: 'hob runs a compiled form that any user of the machine may have written',
+    breaks: 'hob runs a compiled form that another user of the machine may have written',
     file: 'packages/cli/src/drivers/compiled.ts',
     find: 'const bytes = isOfOthers(kept) ? undefined : read(kept);',
     replace: 'const bytes = read(kept);',
@@ -101,7 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-compiled-folder',
-    breaks: 'hob keeps compiled forms where any user of the machine may write',
+    breaks: 'hob keeps compiled forms in a folder that another user of the machine may write',
     file: 'packages/cli/src/drivers/compiled.ts',
     find: 'isPlain() && !isOfOthers(folderOf(place))',
     replace: 'isPlain()',
@@ -133,7 +133,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-compiled-source',
-    breaks: 'a bundle runs from the compiled form of another one of its length',
+    breaks: 'a bundle runs from the compiled form of another bundle of the same length',
     file: compiled,
     find: 'const sum = checksum(source);',
     replace: 'const sum = 0;',
@@ -149,7 +149,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-bundle-store',
-    breaks: 'hob status --store is run from a bundle, which has no database',
+    breaks: 'hob status --store runs from a bundle, which cannot reach a database',
     file: 'packages/cli/src/client-verbs.ts',
     find: '  if (args.some((each) => /^--store(?:=|$)/.test(each))) return undefined;\n',
     replace: '',
@@ -1030,7 +1030,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cli-run-no-descriptors',
-    breaks: 'a run for which the host has no descriptors left gets an error of the host’s code',
+    breaks: 'a run for which the host has no descriptors left gets an internal error of the host',
     file: 'packages/cli/src/daemon/drivers/run-task.ts',
     find: '    if (child.stdio === undefined) return;\n',
     replace: '',

@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.ts';
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'captp-over-limit',
-    breaks: 'a peer that is refused over and over is read as fast as others',
+    breaks: 'a peer that is refused again and again is read as fast as others',
     file: 'packages/vat/src/captp/session/session.ts',
     find: '    this.#outbound.refusing(error);\n',
     replace: '',
@@ -12,7 +12,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'captp-over-frame',
-    breaks: 'a peer that asks over and over for more than a frame holds is read as fast as others',
+    breaks: 'a peer that asks again and again for a result larger than a frame is read as fast as others',
     file: 'packages/vat/src/captp/session/session.ts',
     find: '      this.#outbound.refusing(why);\n',
     replace: '',

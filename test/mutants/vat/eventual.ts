@@ -67,7 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'passing-shares',
-    breaks: 'a policy of somebody else’s can change the bytes of an answer for those who hold it, too',
+    breaks: 'a policy of another author changes the bytes of an answer for others that hold the answer',
     file: 'packages/vat/src/eventual/passing.ts',
     find: 'sharesBytes === true',
     replace: 'sharesBytes !== undefined',

@@ -12,7 +12,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'look-error',
-    breaks: 'the error of SQLite goes to whoever looks at a damaged store',
+    breaks: 'a program that reads a damaged store gets the error of SQLite, which may name a file of the machine',
     file: 'packages/vat/src/store/looked.ts',
     find: "return isDamage(error) ? damaged() : new CapError('unavailable', trouble);",
     replace: 'return error as CapError;',

@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.ts';
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'driver-own-bytes',
-    breaks: 'a driver that is given a promise of bytes can change them for all others that hold the promise',
+    breaks: 'a driver that gets a promise of bytes changes them for all others that hold the promise',
     file: 'packages/vat/src/turn/driver.ts',
     find: 'message.promises ? args.map((arg) => withOthers(arg, own)) : args;',
     replace: 'args;',
