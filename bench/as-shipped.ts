@@ -115,7 +115,7 @@ const goals = (grant: string, service: Far<Service>, isCounted: boolean): readon
   },
 ];
 
-/** The cases with the same object on the same wire as the peer. A stream has its goal here: capnweb pushes its parts. */
+/** The cases whose peer is the same object on the same wire. A stream has its goal here: capnweb pushes its parts. */
 const between = (grant: string, service: Far<Service>, isCounted: boolean): readonly Case[] => [
   { ...us, name: `${grant}: sequential call`, ours: inTurn(ping(service)), peer: inTurn(ping(bare)) },
   { ...us, n: 1000, name: `${grant}: 500 calls at once`, ours: atOnce(ping(service)), peer: atOnce(ping(bare)) },

@@ -1,4 +1,4 @@
-/** Measures how busy the machine is before a suite. Figures that wait for a disk or a wake-up suffer from other work. */
+/** Measures how busy the machine is before a suite. Figures that wait for a disk or a wake-up suffer from that. */
 import { cpus } from 'node:os';
 
 /** Returns how many processors other work keeps busy in the next `ms`, on average: 0 on an idle machine. */

@@ -6,8 +6,8 @@
  * out those that take more than some seconds. `--full` makes the largest ones as large as the goals say.
  * FILE gets one line of JSON for each case.
  *
- * For each suite, the time of processors that other work took in the second before it is printed below the table, and is
- * `load` in FILE.
+ * Before each suite, this measures for a second how many processors other work keeps busy. The figure is printed below
+ * the table, and is `load` in FILE.
  *
  * Each suite runs in a process of its own (`suite.ts`), so none is measured with the compiled code and the
  * heap of another.
