@@ -101,8 +101,8 @@ async function python(inReal) {
   if (missing !== undefined) return [{ name: 'python', missing, need: 'python' }];
   const cwd = BRIDGE;
   const env = { PYTHONPATH: join(BRIDGE, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
-  // Each file is in exactly one of the two runs. The deep run has the files that need the real Hermes or a real framework,
-  // and those that install the package in an empty environment.
+  // Each file is in exactly one of the two runs. The deep run has the files that need the real Hermes or a real
+  // framework, and those that install the package in an empty environment.
   const real = readdirSync(join(BRIDGE, 'tests'))
     .filter((file) => /^test_(adapters|hermes|installed|shim)/.test(file))
     .map((file) => `tests/${file}`);

@@ -1,9 +1,9 @@
 /**
  * Bundles verbs of `hob` that are called often, with the packages that they use. `dist/words.cjs` has the texts of all
- * verbs, for help. `dist/data.cjs` has the verbs that only read files, `dist/client.cjs` those that only talk to a host.
- * This saves time, because Node takes a third of a millisecond to find and read a module. A bundle is one script, because
- * `hob` keeps its compiled form as it is after a run (`cli/src/drivers/compiled.ts`). The licences of the bundled
- * packages lie in the folders `dist/words`, `dist/data` and `dist/client`.
+ * verbs, for help. `dist/data.cjs` has the verbs that only read files. `dist/client.cjs` has those that only talk to a
+ * host. This saves time, because Node takes a third of a millisecond to find and read a module. A bundle is one script,
+ * because `hob` keeps its compiled form as it is after a run (`cli/src/drivers/compiled.ts`). The licences of the
+ * bundled packages lie in the folders `dist/words`, `dist/data` and `dist/client`.
  */
 import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

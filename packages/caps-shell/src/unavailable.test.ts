@@ -36,7 +36,7 @@ test('without user namespaces every call is E_SANDBOX_UNAVAILABLE with the remed
   expect(readdirSync(folder)).toEqual([]);
 });
 
-withJobs('a session that starts more jobs than its host has descriptors for does not end the host', async () => {
+withJobs('if a session starts more jobs than its host has descriptors for, the host goes on', async () => {
   const node = [
     process.execPath,
     '--import',

@@ -24,8 +24,8 @@ const ENTRIES: { readonly [Name in keyof Entries]: () => Promise<Entries[Name]> 
 const NEEDS_BUNDLE = 'ledger verify';
 
 /**
- * Loads an entry. Runs of the same `kind` call the same functions, so each kind has its own compiled form. `home` is the
- * folder of this package. Returns undefined if the line has to run from the modules of all verbs.
+ * Loads an entry. Runs of the same `kind` call the same functions, so each kind has its own compiled form. `home` is
+ * the folder of this package. Returns undefined if the line has to run from the modules of all verbs.
  */
 export async function load<Name extends keyof Entries>(
   name: Name,

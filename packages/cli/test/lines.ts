@@ -1,6 +1,6 @@
 /**
- * Runs command lines of `hob` one after the other in one process, because a start of a process takes ten times as long as
- * most lines. Only for lines that leave nothing running. The tests of `main.ts` start a process for each line.
+ * Runs command lines of `hob` one after the other in one process, because a start of a process takes ten times as long
+ * as most lines. Only for lines that leave nothing running. The tests of `main.ts` start a process for each line.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -149,8 +149,8 @@ async function everyRequest(owner: Far<Granter>): Promise<readonly Request[]> {
 let browser: Browser | undefined;
 
 /**
- * Starts one browser for all tests of a file, because a start takes as long as most of these tests. `test` is the result
- * of `requires`.
+ * Starts one browser for all tests of a file, because a start takes as long as most of these tests. `test` is the
+ * result of `requires`.
  */
 export function browserFor(test: Pick<ReturnType<typeof requires>, 'beforeAll' | 'afterAll'>): void {
   let folder: string;

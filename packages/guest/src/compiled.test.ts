@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { guestsFor } from '../test/guests.ts';
 import { hasCodeCache } from './drivers/child-code.ts';
 
-test('the output of an endless loop arrives, also if the host has not read the compiled code of the process yet', async () => {
+test('the output of an endless loop arrives, also if the host has not read the compiled code yet', async () => {
   expect(hasCodeCache()).toBe(false);
   const guests = await guestsFor({ isolation: 'ses-only', pool: 1 });
   // The process warms up and sends more than its channel holds. Meanwhile this process reads nothing.

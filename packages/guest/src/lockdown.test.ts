@@ -1,4 +1,4 @@
-/** The script of a guest hardens the intrinsics before modules of ours run. `test/packed-cli.test.ts` tests a tarball. */
+/** The script of a guest hardens the intrinsics before our modules run. `test/packed-cli.test.ts` tests a tarball. */
 import { expect, test } from 'vitest';
 import { modulesOf } from '../test/modules.ts';
 import { childCode } from './drivers/child-code.ts';

@@ -52,7 +52,7 @@ const subjects = {
   },
 } as const;
 
-/** If too little was committed before the kills, nothing could be lost. Then another storm follows, up to this number. */
+/** If too little was committed before the kills, little could be lost. Then another storm follows, up to this many. */
 const mostStorms = 4;
 
 async function survives(

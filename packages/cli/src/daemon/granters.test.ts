@@ -88,8 +88,8 @@ test('each granter of a manifest sees, answers and revokes with a secret of thei
   expect(await agent.ended).toBe(4);
   expect((await as(again, 'sessions', '--json')).out).toBe('[]\n');
 
-  // A granter finds the lines of an ended grant or session by its short id. The user of the socket gets no such line, and
-  // cannot tell that there is one: the answer is the same as for an id that was never used.
+  // A granter finds the lines of an ended grant or session by its short id. The user of the socket gets no such line
+  // and cannot tell that there is one: the answer is the same as for an id that was never used.
   const found = (await as(again, 'ledger', 'show', '--grant', src.id, '--json')).out.trim().split('\n');
   const { grant, session } = JSON.parse(found[0]!) as { readonly grant: string; readonly session: string };
   expect(found.map((line) => (JSON.parse(line) as { readonly grant?: string }).grant)).toEqual(found.map(() => grant));

@@ -2,12 +2,12 @@
  * Runs a bundle from the compiled form that an earlier run of the same kind left.
  *
  * Node's own cache keeps the compiled form of a module as it is before the module runs. This form lacks the functions.
- * So each process compiles the functions that it calls, which takes a fifth of the time of `hob check`. The form that is
- * kept here is made after a run, and has these functions.
+ * So each process compiles the functions that it calls, which takes a fifth of the time of `hob check`. The form here
+ * is made after a run, and has these functions.
  *
  * Promise: a form that was truncated or changed, or is of another bundle or Node, is not used, and is replaced. V8 does
- * not detect changed bytes, and crashes. A form is code that `hob` runs. So it is not used if another user (except root)
- * made it or may write it, and none is kept in such a folder. If nothing can be written, nothing is kept.
+ * not detect changed bytes, and crashes. A form is code that `hob` runs. So it is not used if another user, except
+ * root, made it or may write it. In such a folder none is kept or used. If nothing can be written, nothing is kept.
  */
 
 // Not by `import`, which reads each export of a part of Node and takes 1 to 3 ms. An older Node may lack `crc32`.
@@ -61,7 +61,7 @@ function read(file: string): Buffer | undefined {
   }
 }
 
-/** Returns the form if its checksum is right. The checksum is also of the source, because V8 compares only its length. */
+/** Returns the form if its checksum is right. The checksum covers the source, because V8 compares only its length. */
 function formIn(kept: string, sum: number): Kept | undefined {
   const bytes = isOfOthers(kept) ? undefined : read(kept);
   const at = (bytes?.length ?? 0) - END_BYTES;

@@ -22,7 +22,7 @@ declare const fromCache: boolean;
 
 const randomBits = new BigUint64Array(1);
 
-/** Loads `node:crypto` when a program first asks for random numbers. Few do, and to load it takes a tenth of a start. */
+/** Loads `node:crypto` when a program first asks for random numbers. Few do, and loading takes a tenth of a start. */
 const fill = (numbers: BigUint64Array): BigUint64Array =>
   process.getBuiltinModule('node:crypto').randomFillSync(numbers);
 
@@ -75,8 +75,8 @@ function read<T>(act: () => T): T | { readonly failed: string; readonly code: st
 }
 
 /**
- * Resolves when the compiled code is written. A program runs only then. While an endless loop runs, output that is queued
- * behind other data is never written.
+ * Resolves when the compiled code is written. A program runs only then. While an endless loop runs, output that is
+ * queued behind other data is never written.
  */
 let codeIsSent: Promise<void> = Promise.resolve();
 

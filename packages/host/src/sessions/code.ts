@@ -109,7 +109,7 @@ export function codeCap(
   };
 
   const types = async (call: DriverCall): Promise<string> => {
-    // Loaded when it is needed, because `@hob/guest` has the parser of JavaScript. Many hosts run no programs of agents.
+    // Loaded when it is needed: `@hob/guest` has the parser of JavaScript, and many hosts run no programs of agents.
     const { renderTypes } = await import('@hob/guest');
     return await renderTypes((await capsFor(call.cause)).caps);
   };

@@ -64,7 +64,7 @@ export function capNamed({ held }: SessionRecord, petname: unknown): object {
 /** The state of a grant, its uses and its times, as its actor returns them. */
 type Look = ReturnType<GrantRecord['gate']['look']>;
 
-/** The state of a grant. A grant under an ended grant has ended too. A caller that has called `gate.look()` gives it. */
+/** The state of a grant. A grant under an ended grant has ended too. A caller that has the `look` gives it. */
 export function grantState(
   tables: HostTables,
   { gate, parent }: GrantRecord,

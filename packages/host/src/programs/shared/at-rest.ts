@@ -25,8 +25,8 @@ export interface AtRest {
 }
 
 /**
- * Opens the store of a state on which no host runs, and closes it after `act`. `openHere` opens a store in the folder. It
- * is given so that a bundle that only reads a store has no code that writes one.
+ * Opens the store of a state on which no host runs, and closes it after `act`. `openHere` opens a store in the folder.
+ * It is an argument so that a bundle that only reads a store has no code that writes one.
  */
 async function withStore<R>(
   { state, sentinel = sentinelHome(), open }: AtRest,
