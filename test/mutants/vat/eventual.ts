@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'when-inside',
-    breaks: 'an actor that gives E.when one more argument gets the inside of a promise, and may settle it',
+    breaks: 'an actor that gives E.when one more argument gets the internal promise, and may settle it',
     file: 'packages/vat/src/eventual/wait.ts',
     find: 'return whenRead(turn, x, fulfilment, ok, broken);',
     replace: 'return whenRead(turn, x, arguments[3] ?? fulfilment, ok, broken);',

@@ -318,7 +318,7 @@ test('a broken answer that somebody waits for inside does not end the process', 
   await expect(E(a.spawn(Passer())).pass(log)).rejects.toMatchObject({ code: 'no-such-method' });
 });
 
-test('an actor cannot make E.when give it the inside of a promise', async () => {
+test('no argument of E.when gives an actor the internal object of a promise', async () => {
   const given: unknown[] = [];
   const more = (inside: unknown): unknown => given.push(inside);
   const told = a.turn(() => {

@@ -104,7 +104,7 @@ export function when(
   return settled;
 }
 
-/** The same within a turn, for code of this package alone: `read` is given the promise itself. */
+/** Does the same within a turn. Only for code of this package: `read` gets the promise itself, and could settle it. */
 export function whenRead(
   turn: Turn,
   x: unknown,
