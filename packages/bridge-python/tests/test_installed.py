@@ -1,4 +1,4 @@
-"""The package in an empty environment, with the checkers of its users. These take seconds each: `npm run test:deep` runs them."""
+"""The package in an empty environment, and type checkers of its users. Each test takes seconds: `npm run test:deep` runs them."""
 
 from __future__ import annotations
 

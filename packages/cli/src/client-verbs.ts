@@ -33,6 +33,6 @@ export function clientVerb(args: readonly string[]): ClientVerb | undefined {
   if (args.some((each) => /^--store(?:=|$)/.test(each))) return undefined;
   // `hob ledger --grant G3` is `hob ledger show --grant G3`.
   if (word === 'ledger') return /^(?:-(?!-help$|h$).*|show)$/.test(next) ? 'ledger show' : undefined;
-  // `hob 'ledger show'` is one word, and no verb.
+  // `hob 'ledger show'` is one word, and not a verb.
   return Object.hasOwn(CLIENT, word) && !word.includes(' ') ? (word as ClientVerb) : undefined;
 }

@@ -19,6 +19,6 @@ export function dataVerb(args: readonly string[]): DataVerb | undefined {
     return next === 'verify' && !args.some((each) => /^--(?:store|url)(?:=|$)/.test(each))
       ? 'ledger verify'
       : undefined;
-  // `hob 'ledger verify'` is one word, and no verb.
+  // `hob 'ledger verify'` is one word, and not a verb.
   return Object.hasOwn(DATA, word) && !word.includes(' ') ? (word as DataVerb) : undefined;
 }

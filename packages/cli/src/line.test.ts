@@ -144,7 +144,7 @@ test('a bundle runs no command line of another verb or with a database, and not 
   expect([clientVerb([]), dataVerb([])]).toEqual([undefined, undefined]);
 });
 
-test('lines for help, version and completion are told from lines that run a verb, and print the same as before', () => {
+test('a line for help, version or completion is told from a line that runs a verb', () => {
   const word = (line: string) => wordOf(line === '' ? [] : line.split(' '));
   for (const line of ['', '--help', '-h', 'status --help', '--nonsense', 'nonsense --help'])
     expect(word(line)).toBe('help');

@@ -7,10 +7,11 @@
  *
  * Promise: a form that was truncated or changed, or is of another bundle or Node, is not used, and is replaced. V8 does
  * not detect changed bytes, and crashes. A form is code that `hob` runs. So it is not used if another user, except
- * root, made it or may write it. In such a folder none is kept or used. If nothing can be written, nothing is kept.
+ * root, made it or its folder, or may write one of them. If nothing can be written, nothing is kept.
  */
 
-// Not by `import`, which reads each export of a part of Node and takes 1 to 3 ms. An older Node may lack `crc32`.
+// Not by `import`, which reads each export of a part of Node and takes 1 to 3 ms. An older Node has no
+// `getBuiltinModule`, so it is called late: that Node must load this file before `main.ts` can refuse it.
 const disk = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
 const checksum = (bytes: string | Buffer, from = 0): number => process.getBuiltinModule('node:zlib').crc32(bytes, from);
 

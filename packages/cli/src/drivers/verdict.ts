@@ -14,7 +14,7 @@ export function againstOf(given: Given): readonly string[] | undefined {
   return kept === undefined ? undefined : checkpointsOf(absolute(kept));
 }
 
-/** Returns undefined if a host that runs has the ledger, or with `--url`. Errors: `unavailable`, `invalid`. */
+/** Returns undefined if a running host has the ledger, or with `--url`. Errors: `unavailable`, `invalid`. */
 export async function verdictHere(given: Given): Promise<LedgerVerdict | undefined> {
   const [file] = given.operands;
   const against = againstOf(given);
