@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'look-empty',
+    breaks: 'hob ledger verify makes a store of an empty file, and says that its ledger is whole',
+    file: 'packages/vat/src/store/sqlite.ts',
+    find: 'if (options.look === true)',
+    replace: 'if (options.maxPages === -1)',
+    tests: ['packages/vat/src/store/looked.test.ts'],
+  },
+  {
     name: 'thread-cache',
     breaks: 'the thread of a store strips types and compiles its modules at each start',
     file: 'packages/vat/src/store/drivers/thread.ts',

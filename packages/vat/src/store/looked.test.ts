@@ -1,5 +1,5 @@
 /** A store that is opened to be read: nothing is written, and the error of a damaged one names no file. */
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -36,6 +36,14 @@ test('a store that is opened to be read can be verified, changes no file, and ca
     await expect(openVats({ store })).rejects.toMatchObject({ code: expect.any(String) });
   }
   expect(contentOf(path)).toEqual(before);
+});
+
+test('an empty file is no store: whoever only looks is told so, and nothing is made beside it', () => {
+  const path = mkdtempSync(join(tmpdir(), 'hob-looked-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  writeFileSync(join(path, 'store.db'), '');
+  expect(() => lookAtStore({ path })).toThrow(expect.objectContaining({ code: 'invalid' }));
+  expect(contentOf(path)).toEqual(['store.db ']);
 });
 
 test('the error of a store with changed pages says that it is damaged, and does not name its path', async () => {

@@ -80,6 +80,9 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
           'invalid',
           `this store was emptied: its sentinel saw ${before.commits} commits in this folder, and none of them is here. Restore a backup, or give another --state folder`,
         );
+      // A program that only looks makes nothing: an empty file has no ledger that could be whole.
+      if (options.look === true)
+        throw new CapError('invalid', 'there is no store in this folder: its file is empty. Name another --state folder');
     },
     version: VERSION,
     oldest: 2,
