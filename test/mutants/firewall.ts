@@ -249,6 +249,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: judged,
   },
   {
+    name: 'judge-drawn-ids',
+    breaks: 'a session whose id reads like a word about danger by chance is never judged',
+    file: 'packages/firewall/src/judge/judge.ts',
+    find: 'crisis(withNames(text, request.asker), context)',
+    replace: 'crisis(text, context)',
+    tests: judged,
+  },
+  {
+    name: 'judge-name-in-danger',
+    breaks: 'a model is shown a request of a session with a name about a person in danger',
+    file: 'packages/firewall/src/judge/judge.ts',
+    find: "id.slice(0, Math.max(0, id.lastIndexOf('-')))",
+    replace: "' '",
+    tests: judged,
+  },
+  {
     name: 'judge-may',
     breaks: 'a judge refuses although it may only propose',
     file: 'packages/firewall/src/judge/judge.ts',

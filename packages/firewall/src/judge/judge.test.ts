@@ -118,6 +118,26 @@ test('a refusal ends that request only, and is kept as no rule: the same call is
   await at.inbox(2);
 });
 
+test('the characters that a host draws for its sessions are not read as words about danger, and their names are', async () => {
+  const read: string[] = [];
+  const crisis: CrisisDetector = (text) => ({ sensitive: read.push(text) < 0 || text.includes('in-danger'), why: '' });
+  const at = await world(() => '{"verdict":"refuse","why":"no"}', { crisis });
+  const sending = at.send(await at.grant('mail'), 'hello');
+  const [{ session } = { session: '' }] = await at.inbox(1);
+  await at.look();
+  expect(await sending).toMatchObject({ code: 'denied' });
+  const drawn = session.slice('work-'.length);
+  expect(drawn).not.toBe('');
+  expect(read.filter((text) => text.includes('“work”'))).not.toEqual([]);
+  expect(read.filter((text) => text.includes(drawn))).toEqual([]);
+  const other = await at.host.openSession({ name: 'in-danger', granters: ['alice'] });
+  await E(at.granter).grant(other.id, 'mail', 'mail', { for: 60_000 });
+  void at.send(await other.cap<Mail>('mail'), 'hello');
+  await at.inbox(1);
+  await at.look();
+  expect(at.asked.length).toBe(1);
+});
+
 test('no answer in time, a failure and a host that is gone are no opinion', async () => {
   let fails: 'late' | 'broken' | 'fault' = 'late';
   const at = await world(() => {

@@ -82,7 +82,10 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
         );
       // A program that only looks makes nothing: an empty file has no ledger that could be whole.
       if (options.look === true)
-        throw new CapError('invalid', 'there is no store in this folder: its file is empty. Name another --state folder');
+        throw new CapError(
+          'invalid',
+          'there is no store in this folder: its file is empty. Name another --state folder',
+        );
     },
     version: VERSION,
     oldest: 2,
