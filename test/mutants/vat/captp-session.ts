@@ -11,6 +11,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/hostile.test.ts'],
   },
   {
+    name: 'captp-ahead',
+    breaks: 'thousands of messages of one peer wait in memory',
+    file: 'packages/vat/src/captp/session/session.ts',
+    find: 'if (!outbound.closesIfOverspent()) outbound.holdIfAhead();',
+    replace: 'outbound.closesIfOverspent();',
+    tests: ['packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-ahead-ever',
+    breaks: 'a peer is not read for ever, because it waits for a promise of its own',
+    file: 'packages/vat/src/captp/session/outbound.ts',
+    find: 'if (account.queued > mostQueued)',
+    replace: 'if (account.messages > mostQueued)',
+    tests: ['packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
     name: 'captp-over-frame',
     breaks: 'a peer that asks again and again for a result larger than a frame is read as fast as others',
     file: 'packages/vat/src/captp/session/session.ts',

@@ -85,6 +85,28 @@ test('a peer that asks again and again for a result larger than a frame is slowe
   expect(slowed).toBe(16);
 });
 
+test('a peer that is ahead of its turns is not read until they ran, and calls that wait for a promise do not count', async () => {
+  const [a, b] = memoryPair();
+  let isFull: (() => boolean) | undefined;
+  const hold = (given: () => boolean): void => {
+    isFull = given;
+  };
+  open.push(captp<object>(Object.assign(a, { hold }), { bootstrap: room }));
+  const peer = new HobPeer(b);
+  // Calls of a promise that the peer keeps: to hold the peer would be to wait for ever.
+  peer.say(['deliver', 0, 'echo', [{ '@': 'promise', n: 5 }], 1]);
+  const waiting = Array.from({ length: 1500 }, (_, n) => n + 2);
+  peer.say(...waiting.map((id) => ['deliver', [1], 'lines', [], id] as const));
+  peer.say(['deliver', 0, 'lines', [], 2000]);
+  await peer.answer(2000);
+  expect(isFull).toBeUndefined();
+  const many = Array.from({ length: 1500 }, (_, n) => n + 2001);
+  peer.say(...many.map((id) => ['deliver', 0, 'lines', [], id] as const));
+  await expect.poll(() => isFull?.()).toBe(true);
+  await Promise.all(many.map((id) => peer.answer(id)));
+  expect(isFull?.()).toBe(false);
+});
+
 test('an object of one session that fails with limit does not slow the sessions that call it', async () => {
   let held: unknown;
   const shelf = driver<{ put(x: unknown): void; get(): unknown }>({

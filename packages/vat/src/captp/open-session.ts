@@ -127,6 +127,10 @@ class DuplexLink implements Link {
     this.#duplex.slow?.(ms);
   }
 
+  hold(isFull: () => boolean): void {
+    this.#duplex.hold?.(isFull);
+  }
+
   close(code: number, reason: string): void {
     try {
       this.#duplex.close(code, reason);

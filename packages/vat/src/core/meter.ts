@@ -54,6 +54,8 @@ export class Account implements Meter {
    * starts with them.
    */
   outliving = 0;
+  /** Messages that wait for their turn. It comes without anything from a peer, but maybe after a wait for the disk. */
+  queued = 0;
   #hourEnds = Number.NEGATIVE_INFINITY;
   readonly #errors = new Map<Holding, CapError>();
 

@@ -19,3 +19,6 @@ export const afterOthers = (then: () => void): void => void immediate(then);
 /** The same, but does not keep the process alive. */
 export const onceOthersRan = (then: () => void): void =>
   void (immediate(then) as { readonly unref?: () => void }).unref?.();
+
+/** Runs `then` after `ms`. Keeps the process alive until then. */
+export const afterMs = (ms: number, then: () => void): void => void setTimeout(then, ms);

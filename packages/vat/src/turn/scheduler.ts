@@ -10,13 +10,17 @@
  * While a commit is under way, a meter starts no turn once its turns fill an eighth of the next batch, unless no
  * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
+ * A meter with a limit of messages that has had messages waiting for 50 ms without a break floods. While a meter that
+ * does not flood is active, it rests after each quantum, so that its turns take an eighth of the time. Otherwise every
+ * step of a call of others would find the process, and often both processors, at work.
+ *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
  */
 import { fenced, noteFault } from '../core/faults.ts';
 import type { Message } from '../core/message.ts';
 import type { Account } from '../core/meter.ts';
-import { afterOthers, onceOthersRan, soon } from '../drivers/loop.ts';
+import { afterMs, afterOthers, onceOthersRan, soon } from '../drivers/loop.ts';
 
 /** ms of turns that one meter may run before the next one. */
 const quantum = 0.5;
@@ -27,6 +31,12 @@ const slice = 2;
 const share = 1 / 8;
 /** ms after a turn of another meter for which a meter is not alone. */
 const lately = 1000;
+
+/** ms of waiting messages without a break after which a meter floods. */
+const patience = 50;
+/** How many times as long as it ran a meter that floods rests. */
+const restPerRun = 7;
+const longestRestMs = 100;
 
 /** The batch that follows the commit under way. */
 interface NextBatch {
@@ -42,9 +52,21 @@ class Lane {
   /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
+  /** The time at which the first of the waiting messages came that waited without a break. */
+  busySince = 0;
+  /** Whether it may flood: its meter has a limit of messages. */
+  readonly limited: boolean;
   /** The part of the batch `#batch` that the turns of this lane take. */
   #taken = 0;
   #batch = 0;
+
+  constructor(limited: boolean) {
+    this.limited = limited;
+  }
+
+  floods(now: number): boolean {
+    return this.limited && !this.empty && now - this.busySince >= patience;
+  }
 
   takenOf(batch: number): number {
     return this.#batch === batch ? this.#taken : 0;
@@ -65,6 +87,7 @@ class Lane {
 
   take(): Message {
     const message = this.#messages[this.#head] as Message;
+    message.account.queued -= 1;
     this.#messages[this.#head] = undefined;
     this.#head += 1;
     if (this.#head === this.#messages.length) {
@@ -99,6 +122,10 @@ export class Scheduler {
   #last: Lane | undefined;
   /** The time of the last change from one meter to another. */
   #changed = Number.NEGATIVE_INFINITY;
+  /** The last meter that had turns and did not flood, and the time of these turns. */
+  #polite: Lane | undefined;
+  #politeAt = Number.NEGATIVE_INFINITY;
+  readonly #afterMs: typeof afterMs;
 
   /**
    * `deliver` receives the current time and returns the time at its end, so that each turn reads the clock
@@ -109,11 +136,13 @@ export class Scheduler {
     deliver: (message: Message, now: number) => number,
     rest: () => void = () => {},
     batch: NextBatch = { next: 0, taken: 0 },
+    later: typeof afterMs = afterMs,
   ) {
     this.#tick = tick;
     this.#deliver = deliver;
     this.#rest = rest;
     this.#batch = batch;
+    this.#afterMs = later;
   }
 
   /** Call when a commit has ended: runs the messages that waited for it. */
@@ -125,10 +154,12 @@ export class Scheduler {
 
   post(message: Message): void {
     let lane = this.#lanes.get(message.account);
-    if (lane === undefined) this.#lanes.set(message.account, (lane = new Lane()));
+    if (lane === undefined) this.#lanes.set(message.account, (lane = new Lane(message.account.bounds('messages'))));
     lane.push(message);
+    message.account.queued += 1;
     if (!lane.waiting) {
       lane.waiting = true;
+      lane.busySince = this.#tick();
       lane.deficit = Math.min(lane.deficit, 0);
       // The lanes that wait for the disk had turns already, so this one goes first.
       if (this.#held) this.#busy.unshift(lane);
@@ -155,6 +186,22 @@ export class Scheduler {
     // A program that awaits each result would otherwise never let the event loop past its microtasks.
     if (this.#sliceStarted !== undefined && this.#tick() - this.#sliceStarted > slice) afterOthers(this.#go);
     else soon(this.#go);
+  }
+
+  /** Whether a meter that has had turns must rest, because it floods beside one that does not. */
+  #mustRest(lane: Lane, now: number): boolean {
+    if (lane.floods(now)) return this.#polite !== lane && now - this.#politeAt < lately;
+    [this.#polite, this.#politeAt] = [lane, now];
+    return false;
+  }
+
+  /** A meter that rests is in no queue, and gets no turn, until its rest is over. */
+  #rests(lane: Lane, ran: number): void {
+    this.#afterMs(Math.min(restPerRun * ran, longestRestMs), () => {
+      this.#busy.push(lane);
+      if (!this.#awake) this.#wake();
+      else this.goOn();
+    });
   }
 
   /** An internal error must not keep the next message from its turn. */
@@ -209,8 +256,11 @@ export class Scheduler {
         waiting.push(lane);
         continue;
       }
+      const began = now;
       now = this.#runLane(lane, now, until);
+      const mustRest = this.#mustRest(lane, now);
       if (lane.empty) lane.waiting = false;
+      else if (mustRest) this.#rests(lane, now - began);
       else if (lane.deficit > 0) this.#busy.unshift(lane);
       else this.#busy.push(lane);
     }

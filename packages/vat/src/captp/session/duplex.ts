@@ -13,6 +13,11 @@ export interface Duplex {
   /** Delays the reading of further frames of the peer by about `ms`. A transport without this method never delays. */
   slow?(ms: number): void;
   /**
+   * Reads no further frame of the peer while `isFull()` is true, for about 2 s at most. Asks it each ms. Otherwise like
+   * `slow`.
+   */
+  hold?(isFull: () => boolean): void;
+  /**
    * Reports an error of the transport itself, also one from before this call. The session records it and
    * closes.
    */

@@ -18,6 +18,7 @@ export interface Link {
   readonly buffered: number;
   close(code: number, reason: string): void;
   slow(ms: number): void;
+  hold(isFull: () => boolean): void;
 }
 
 /** The session, as this file sees it. */
@@ -30,6 +31,9 @@ interface Speaking {
 
 /** How long a peer is not read after a refusal. To make the refusal takes about a hundredth of this time. */
 const refusalMs = 8;
+
+/** Above this number of messages that wait for their turn, a peer is not read until half of them had it. */
+const mostQueued = 1024;
 
 /** Errors that a peer sent. They slow nobody, because an object of one session could slow those that call it. */
 const sentByPeers = new WeakSet<CapError>();
@@ -126,6 +130,15 @@ export class Outbound {
   /** Called when a call of the peer fails. Slows the peer after `limit`, so that it takes no time of others. */
   refusing(error: unknown): void {
     if (error instanceof CapError && error.code === 'limit' && !sentByPeers.has(error)) this.#link.slow(refusalMs);
+  }
+
+  /**
+   * Reads no more of a peer that is ahead of its turns. Otherwise thousands of its messages would wait in memory, and
+   * each pause of the garbage collector, which stops the sessions of all, would copy them.
+   */
+  holdIfAhead(): void {
+    const account = this.#account;
+    if (account.queued > mostQueued) this.#link.hold(() => account.queued > mostQueued / 2);
   }
 
   // ---- memory limits --------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     this.#imports.begin();
     this.#questions.begin(frame.length);
     outbound.dialectSession.receive(frame);
-    outbound.closesIfOverspent();
+    if (!outbound.closesIfOverspent()) outbound.holdIfAhead();
   }
 
   deliver(to: Slot, method: string, args: DecodedArguments | CapError, question: number, bytes: number): void {

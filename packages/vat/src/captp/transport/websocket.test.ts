@@ -150,6 +150,43 @@ test('a slowed peer is read again, in order, after two seconds at most; a dialle
   expect(await over).toEqual({ code: 1000, reason: 'done' });
 });
 
+test('a peer that is held is read again, in order, once there is room; a dialled socket is not held', async () => {
+  const socket = accepted();
+  const dialled = new WebSocket(url);
+  const [peer] = await Promise.all([socket, new Promise((open) => dialled.once('open', open))]);
+  const [here, there] = [fromWebSocket(peer), fromWebSocket(dialled)];
+  const got: unknown[] = [];
+  here.onFrame((each) => got.push(each));
+  let full = true;
+  const asked: boolean[] = [];
+  here.hold?.(() => {
+    asked.push(full);
+    return full;
+  });
+  there.hold?.(() => true);
+  expect([peer.isPaused, dialled.isPaused]).toEqual([true, false]);
+  there.send('first');
+  there.send('second');
+  await expect.poll(() => asked.length, { timeout: 20_000 }).toBeGreaterThan(5);
+  expect(got).toEqual([]);
+  full = false;
+  await expect.poll(() => got, { timeout: 20_000 }).toEqual(['first', 'second']);
+  // A pause for refusals goes on after there is room.
+  full = true;
+  here.hold?.(() => full);
+  here.slow?.(100);
+  const began = performance.now();
+  full = false;
+  there.send('third');
+  await expect.poll(() => got.at(-1), { timeout: 20_000 }).toBe('third');
+  expect(performance.now() - began).toBeGreaterThan(80);
+  // A peer that is held, and its close, is read after two seconds at most, so it does not take this side for gone.
+  const over = closed(here);
+  here.hold?.(() => true);
+  there.close(1000, 'done');
+  expect(await over).toEqual({ code: 1000, reason: 'done' });
+});
+
 test('a slowed peer does not count as gone, even if the interval of pings is short', async () => {
   const socket = accepted();
   const dialled = new WebSocket(url);

@@ -32,8 +32,11 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
   throw new CapError('invalid', 'this is not a WebSocket: pass one of the ws package, or of a browser');
 }
 
-/** The longest time in which a slowed peer is not read. It does not count as gone in this time. */
-const mostOwedMs = 2000;
+/**
+ * The longest time in which a slowed or held peer is not read. It does not count as gone in this time, and its own pings
+ * get no answer.
+ */
+const longestPauseMs = 2000;
 
 class NodeSocket implements Duplex {
   readonly #socket: WebSocket;
@@ -44,6 +47,8 @@ class NodeSocket implements Duplex {
   #silent = 0;
   #gathers = false;
   #owedMs = 0;
+  #isFull: () => boolean = () => false;
+  #pausedMs = 0;
   #slowed: ReturnType<typeof setTimeout> | undefined;
 
   constructor(socket: WebSocket, everyMs: number) {
@@ -122,20 +127,37 @@ class NodeSocket implements Duplex {
   }
 
   slow(ms: number): void {
-    // A socket that this side dialled carries calls of all sessions of a host. One session must not slow the others.
-    if (this.#socket.url !== undefined || this.#inbox.ended) return;
-    this.#owedMs = Math.min(this.#owedMs + ms, mostOwedMs);
-    if (this.#slowed !== undefined) return;
+    if (this.#isDialled) return;
+    this.#owedMs = Math.min(this.#owedMs + ms, longestPauseMs);
+    this.#pause();
+  }
+
+  hold(isFull: () => boolean): void {
+    if (this.#isDialled) return;
+    this.#isFull = isFull;
+    this.#pause();
+  }
+
+  /** A socket that this side dialled carries calls of all sessions of a host. One session must not slow the others. */
+  get #isDialled(): boolean {
+    return this.#socket.url !== undefined;
+  }
+
+  #pause(): void {
+    if (this.#inbox.ended || this.#slowed !== undefined) return;
     this.#socket.pause();
+    this.#pausedMs = 0;
     this.#readLater();
   }
 
   #readLater(): void {
-    const waits = this.#owedMs;
+    const owed = this.#owedMs;
+    const waits = Math.max(owed, 1);
     this.#slowed = setTimeout(
       this.#inbox.guard(() => {
-        this.#owedMs -= waits;
-        if (this.#owedMs > 0) return this.#readLater();
+        this.#owedMs -= owed;
+        this.#pausedMs += waits;
+        if (this.#owedMs > 0 || (this.#pausedMs < longestPauseMs && this.#isFull())) return this.#readLater();
         this.#slowed = undefined;
         this.#socket.resume();
       }),

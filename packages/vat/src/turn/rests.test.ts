@@ -1,0 +1,121 @@
+/** A meter that floods takes an eighth of the time of turns beside one that does not, and all of it alone. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Message } from '../core/message.ts';
+import { Account } from '../core/meter.ts';
+import { Scheduler } from './scheduler.ts';
+
+/** A scheduler whose turns take 0.1 ms each. Timers come due with the time, or when nothing else is left to do. */
+function scene() {
+  let time = 0;
+  let timers: { readonly at: number; readonly then: () => void }[] = [];
+  const turns: Account[] = [];
+  const fire = (now: number): void => {
+    const due = timers.filter(({ at }) => at <= now);
+    timers = timers.filter(({ at }) => at > now);
+    for (const { then } of due) then();
+  };
+  const scheduler = new Scheduler(
+    () => time,
+    ({ account }, now) => {
+      turns.push(account);
+      time = now + 0.1;
+      fire(time);
+      return time;
+    },
+    () => {},
+    undefined,
+    (ms, then) => void timers.push({ at: time + ms, then }),
+  );
+  const post = (account: Account, count = 1): void => {
+    for (let i = 0; i < count; i += 1) scheduler.post({ account } as Message);
+  };
+  const others = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return {
+    post,
+    turns,
+    others,
+    taken: (account: Account) => turns.filter((each) => each === account).length,
+    /** Lets the given time pass, in steps of a ms. Runs what `each` posts in every step. */
+    async pass(ms: number, each: () => void = () => {}): Promise<void> {
+      for (const until = time + ms; time < until; ) {
+        each();
+        const before = turns.length;
+        await others();
+        await others();
+        // Nobody had a turn: the time passes all the same.
+        if (turns.length === before) time += 1;
+        fire(time);
+      }
+    },
+  };
+}
+
+const limited = (name: string): Account => new Account(name, { messages: 1_000_000 });
+
+test('a meter that floods takes about an eighth of the time beside one that does not', async () => {
+  const at = scene();
+  const [flood, polite] = [limited('flood'), limited('polite')];
+  at.post(flood, 50_000);
+  await at.pass(60, () => at.post(polite));
+  const before = at.taken(flood);
+  await at.pass(1000, () => at.post(polite));
+  const took = (at.taken(flood) - before) * 0.1;
+  expect(took).toBeGreaterThan(60);
+  expect(took).toBeLessThan(1000 / 6);
+  expect(at.taken(polite)).toBeGreaterThan(300);
+});
+
+test('no meter rests that is alone, that has no limit of messages, or that has messages for less than 50 ms', async () => {
+  const alone = scene();
+  const flood = limited('flood');
+  alone.post(flood, 5000);
+  await alone.pass(490);
+  expect(alone.taken(flood)).toBeGreaterThan(4500);
+  const beside = scene();
+  const [unlimited, polite] = [new Account('the host'), limited('polite')];
+  beside.post(unlimited, 5000);
+  await beside.pass(490, () => beside.post(polite));
+  expect(beside.taken(unlimited)).toBeGreaterThan(3000);
+  const bursts = scene();
+  const burst = limited('burst');
+  // 20 ms of turns every 40 ms.
+  for (let i = 0; i < 10; i += 1) {
+    bursts.post(burst, 200);
+    await bursts.pass(40, () => bursts.post(polite));
+    expect(bursts.taken(burst)).toBe(200 * (i + 1));
+  }
+});
+
+test('meters that all flood do not rest: nobody is there for whom the time would be', async () => {
+  const at = scene();
+  const floods = [limited('a'), limited('b'), limited('c')];
+  for (const each of floods) at.post(each, 20_000);
+  await at.pass(1200);
+  const before = floods.map(at.taken);
+  await at.pass(900);
+  const took = floods.map((each, n) => at.taken(each) - (before[n] as number));
+  expect(Math.min(...took)).toBeGreaterThan(2500);
+});
+
+test('whatever floods beside whatever, each message has its turn, once and in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 900 })), { minLength: 1, maxLength: 12 }),
+      async (posts) => {
+        const at = scene();
+        const meters = [limited('a'), limited('b'), limited('c'), new Account('no limit')];
+        const all = meters.map(() => 0);
+        for (const [who, count] of posts) {
+          at.post(meters[who] as Account, count);
+          all[who] = (all[who] as number) + count;
+          await at.pass(3);
+        }
+        await at.pass(8 * 0.1 * all.reduce((sum, n) => sum + n, 0) + 400);
+        expect(meters.map(at.taken)).toEqual(all);
+        expect(meters.map(({ queued }) => queued)).toEqual(all.map(() => 0));
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
