@@ -5,6 +5,15 @@ const encodedCounts = ['packages/vat/src/captp/dialects/encoded-counts.test.ts']
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'hob-long-alone',
+    breaks: 'a call with a long text overtakes the calls before it',
+    file: 'packages/vat/src/captp/dialects/hob.ts',
+    find: `    this.flush();
+    this.lastSize = frame.length;`,
+    replace: '    this.lastSize = frame.length;',
+    tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
+  },
+  {
     name: 'captp-excuse',
     breaks: 'a value that is refused takes the bytes of the others of its frame with it',
     file: 'packages/vat/src/captp/dialects/attached-bytes.ts',
@@ -164,8 +173,8 @@ const oneMoreList = 0;`,
     name: 'captp-frame-bracket',
     breaks: 'the check of a sender leaves out the frame around an operation',
     file: 'packages/vat/src/captp/dialects/hob.ts',
-    find: 'checkStructure(`[${text}]`, this.#limits);',
-    replace: 'checkStructure(text, this.#limits);',
+    find: 'this.#checkTokens(frame);',
+    replace: 'this.#checkTokens(text);',
     tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
   },
   {

@@ -492,6 +492,25 @@ test('all that one turn says is one frame', () => {
   ]);
 });
 
+test('an operation with a long text has a frame of its own, after all that was said before it', () => {
+  const frames: Frame[] = [];
+  const tongue = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
+  const long = 'x'.repeat(100_000);
+  tongue.deliver({ kind: 'yours', id: 0 }, 'before', [], 1);
+  tongue.done(1, false);
+  tongue.deliver({ kind: 'yours', id: 0 }, 'long', [long, { a: ['"', long] }], 2);
+  tongue.deliver({ kind: 'yours', id: 0 }, 'after', [], 3);
+  tongue.flush();
+  expect(frames.map((frame) => JSON.parse(frame as string) as unknown)).toEqual([
+    [
+      ['deliver', 0, 'before', [], 1],
+      ['done', 1],
+    ],
+    [['deliver', 0, 'long', [long, { a: ['"', long] }], 2]],
+    [['deliver', 0, 'after', [], 3]],
+  ]);
+});
+
 test('attack: many short keys, in one operation or in several that share a frame, reach no receiver as a frame that it refuses', () => {
   const keysOf = (from: number, count: number): Record<string, number> =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [String.fromCharCode(0x4e00 + from + n), 1]));

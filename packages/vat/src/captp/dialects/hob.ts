@@ -118,11 +118,13 @@ class HobSession implements DialectSession {
    */
   #sendOperation(operation: readonly unknown[], bytes: Outgoing, written?: () => void): string {
     const text = toJson(operation);
-    // A frame with this operation alone adds two brackets.
-    if (tooLong(text, this.#limits, 2) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
+    // Whoever reads a text that is made of others copies it first. So of a long one only the frame is read.
+    const frame = `[${text}]`;
+    if (tooLong(frame, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
     // The check runs only if the values may have too many tokens.
-    if (mostTokens(bytes) > this.#limits.tokens) this.#checkTokens(text);
+    if (mostTokens(bytes) > this.#limits.tokens) this.#checkTokens(frame);
     if (bytes.length === 0) {
+      if (text.length > full) return this.#sendAlone(frame);
       this.#add(text, bytes);
       return text;
     }
@@ -138,13 +140,20 @@ class HobSession implements DialectSession {
         );
       }
     this.lastSize = text.length + bytes.length;
-    this.#send(`[${text}]`);
-    return text;
+    this.#send(frame);
+    return frame;
   }
 
-  #checkTokens(text: string): void {
+  #sendAlone(frame: string): string {
+    this.flush();
+    this.lastSize = frame.length;
+    this.#send(frame);
+    return frame;
+  }
+
+  #checkTokens(frame: string): void {
     try {
-      checkStructure(`[${text}]`, this.#limits);
+      checkStructure(frame, this.#limits);
     } catch {
       throw tooLarge();
     }

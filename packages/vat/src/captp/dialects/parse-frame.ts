@@ -230,8 +230,12 @@ function equal(letters: Letters, a: number, b: number, length: number): boolean 
  */
 type Letters = Uint8Array | Uint16Array;
 
-/** The array for texts of up to 65,536 letters. All checks share it, because no check runs inside another. */
-const kept = new Uint8Array(1 << 16);
+/**
+ * The array for texts of up to so many letters. All checks share it, because no check runs inside another. It grows once
+ * to the size of the longest frame: memory that is new to the process costs more than the check.
+ */
+let kept = new Uint8Array(1 << 16);
+const mostKept = 1 << 20;
 const utf8 = new TextEncoder();
 /** For texts longer than this, `encodeInto` is faster than a loop. */
 const longText = 256;
@@ -239,6 +243,7 @@ const longText = 256;
 /** Returns a `Uint16Array` if a letter of the text is beyond Latin-1. */
 function lettersOf(text: string): Letters {
   const { length } = text;
+  if (length > kept.length && length <= mostKept) kept = new Uint8Array(mostKept);
   const bytes = length > kept.length ? new Uint8Array(length) : kept;
   // Other letters than ASCII take more than one byte, so the whole text fits only if it is ASCII.
   if (length > longText && utf8.encodeInto(text, bytes.subarray(0, length)).read === length) return bytes;
@@ -287,12 +292,10 @@ function endOfString(letters: Letters, from: number, length: number): number {
 
 /**
  * True if the text is longer than a frame may be, in bytes of UTF-8. They are counted exactly only if needed.
- * `around`: bytes that the frame adds.
  */
-export function tooLong(text: string, { frameBytes }: SessionLimits, around = 0): boolean {
-  const most = frameBytes - around;
-  if (text.length > most) return true;
-  return text.length * 3 > most && utf8Length(text) > most;
+export function tooLong(text: string, { frameBytes }: SessionLimits): boolean {
+  if (text.length > frameBytes) return true;
+  return text.length * 3 > frameBytes && utf8Length(text) > frameBytes;
 }
 
 /** Parses JSON. Call `checkStructure` first. */

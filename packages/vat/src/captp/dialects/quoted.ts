@@ -46,9 +46,15 @@ function holdsLong(value: unknown, depth: number): boolean {
 function written(value: unknown, depth: number): string {
   if (typeof value === 'string') return quoted(value);
   if (!holdsLong(value, depth)) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => written(item, depth - 1)).join(',')}]`;
-  const parts = Object.entries(value as object).map(([key, item]) => `${quoted(key)}:${written(item, depth - 1)}`);
-  return `{${parts.join(',')}}`;
+  // `join` would copy the long string, and whoever reads the result copies it again.
+  let made = '';
+  if (Array.isArray(value)) {
+    for (const item of value) made += `${made === '' ? '' : ','}${written(item, depth - 1)}`;
+    return `[${made}]`;
+  }
+  for (const [key, item] of Object.entries(value as object))
+    made += `${made === '' ? '' : ','}${quoted(key)}:${written(item, depth - 1)}`;
+  return `{${made}}`;
 }
 
 /** Quotes a text that `toJson` or `JSON.stringify` wrote. Only its quotes and backslashes need an escape. */
