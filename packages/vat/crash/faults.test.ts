@@ -25,7 +25,7 @@ const SQLITE = {
 const POSTGRES = {
   testing: requires('postgres'),
   // Only in the deep run. Each case takes seconds, because a host that is cut off waits for two.
-  soft: { share: 31 },
+  soft: { share: 47 },
   hard: { from: 5, share: 397 },
   mostCalls: 30,
   told: ['disk full once', 'disk full from then on', 'I/O error once', 'I/O error from then on'],
