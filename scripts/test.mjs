@@ -75,15 +75,17 @@ async function testDeep(filter, folder) {
     setUpAgentdojo(),
     setUpAgents(),
   ]);
+  // Beside the tests: a mutant that stops something for ever is caught by a time limit, and two minutes go by waiting.
   const mutants = {
     name: 'mutants of the day',
     args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '4', '--only-mutants'],
+    later: true,
   };
   // Packing comes first: the tests start `hob` packed and installed, as users have it (`test/hob-program.ts`).
   const installed = join(folder, 'installed');
   const packing = { name: 'packing', args: [join(ROOT, 'test', 'packed', 'prepare.ts'), installed] };
   const tests = vitest([], { ...env, HOB_TIER: 'deep', HOB_TEST_INSTALLED: installed });
-  return [packing, [tests, ...(await python(true))], mutants];
+  return [packing, [tests, ...(await python(true)), mutants]];
 }
 
 /** Whoever names a part of the tests waits for Hermes and for SDKs only when that part is about them. */

@@ -199,7 +199,8 @@ async def test_the_inbox_is_a_stream_of_raw_arguments_and_is_answered(folder: Pa
     async with host_on(folder) as host:
         await host.granter.offer("mail", mail)
         session = await host.granter.open_session("agent")
-        await host.granter.grant(session.id, "mail", "mail", gated=["send"])
+        gated = await host.granter.grant(session.id, "mail", "mail", gated=["send"])
+        assert (gated.waits, gated.asks, gated.drafts) == ("some", False, False)
         odd = "“quoted”\u202e\n"
 
         async def answers() -> list[Any]:

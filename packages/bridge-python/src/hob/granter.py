@@ -40,6 +40,12 @@ class Grant:
     """Where it is on the host, quoted. Never give it to an agent."""
     made_until: float | None = None
     """The latest end of the objects that its calls made (the term `made`), in seconds since 1970."""
+    asks: bool = False
+    """It grants nothing by itself: a call waits until a granter has granted what it asks for."""
+    waits: str | None = None
+    """`every`: each call waits for a granter's yes. `some`: those of some methods do."""
+    drafts: bool = False
+    """Calls of some methods are kept as drafts."""
 
 
 def _grant(said: dict[str, Any]) -> Grant:
@@ -56,6 +62,9 @@ def _grant(said: dict[str, Any]) -> Grant:
         what=said.get("what", ""),
         where=said.get("where"),
         made_until=said["madeUntil"] / 1000 if "madeUntil" in said else None,
+        asks=said.get("asks", False),
+        waits=said.get("waits"),
+        drafts=said.get("drafts", False),
     )
 
 

@@ -1,6 +1,6 @@
 /** Grants, requests and sessions as rows of a table, and as JSON with short ids. */
 import type { Grant, Request } from '@hob/host';
-import { grantLine, timeLeft } from '@hob/host/client';
+import { conditionsText, grantLine, timeLeft } from '@hob/host/client';
 import { shortId } from '../line/ids.ts';
 import type { SessionRow } from './find.ts';
 import { called, idText, type Names } from './names.ts';
@@ -8,24 +8,24 @@ import { called, idText, type Names } from './names.ts';
 /** The heads of its table. */
 export const GRANT_HEADS: readonly string[] = ['id', 'session', 'cap', 'state', 'uses left', 'time left', 'leads to'];
 /** A grant as a row. */
-export const grantRow = (
-  { id, session, petname, state, usesLeft, until, what, where, madeUntil }: Grant,
-  names: Names,
-): readonly string[] => [
-  idText('G', id, names),
-  idText('S', session, names),
-  petname,
-  madeUntil === undefined ? state : `${state}; objects it made: ${timeLeft(madeUntil)}`,
-  usesLeft === undefined ? 'any' : String(usesLeft),
-  state === 'live' ? timeLeft(until) : '-',
-  where === undefined ? what : `${what}, ${where}`,
-];
+export const grantRow = (grant: Grant, names: Names): readonly string[] => {
+  const { id, session, petname, state, usesLeft, until, what, where, madeUntil } = grant;
+  return [
+    idText('G', id, names),
+    idText('S', session, names),
+    petname,
+    madeUntil === undefined ? state : `${state}; objects it made: ${timeLeft(madeUntil)}`,
+    [usesLeft === undefined ? 'any' : String(usesLeft), ...conditionsText(grant)].join('; '),
+    state === 'live' ? timeLeft(until) : '-',
+    where === undefined ? what : `${what}, ${where}`,
+  ];
+};
 /** A grant as a line, with short ids. */
 export const grantText = (grant: Grant): string =>
   grantLine({ ...grant, id: shortId('G', grant.id), session: shortId('S', grant.session) });
 /** A grant as JSON. `until` is in ms since 1970. */
 export const grantJson = (
-  { id, session, petname, state, usesLeft, until, parent, madeUntil }: Grant,
+  { id, session, petname, state, usesLeft, until, parent, madeUntil, asks, waits, drafts }: Grant,
   names: Names,
 ): object => ({
   id: shortId('G', id),
@@ -37,6 +37,9 @@ export const grantJson = (
   until,
   ...(madeUntil === undefined ? {} : { madeUntil }),
   ...(parent === undefined ? {} : { parent: shortId('G', parent) }),
+  ...(asks === undefined ? {} : { asks }),
+  ...(waits === undefined ? {} : { waits }),
+  ...(drafts === undefined ? {} : { drafts }),
   ...called(id, names),
 });
 

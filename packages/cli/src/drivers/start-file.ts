@@ -32,8 +32,8 @@ export function rootAt(text: string, own: readonly string[]): string {
     const { code } = error as { readonly code?: string };
     throw new Mistake(
       code === 'E_ROOT_CONTAINS_HOST_STATE'
-        ? `${path} is, contains or lies inside the manifest, the state or the code of hob, or has a link on the way to them: name another folder, or another place for the manifest`
-        : `there is no folder ${path} that may be read: make it, or name another`,
+        ? `${path} is, contains or lies inside the manifest, the state or the code of hob, or has a link on the way to them: name another folder (--root), or another place for the manifest`
+        : `there is no folder ${path} that may be read: make it, or name another (--root)`,
     );
   }
 }

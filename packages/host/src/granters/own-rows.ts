@@ -33,6 +33,12 @@ export interface Grant {
   readonly until: number;
   /** The latest end of the objects that its calls made (the term `made`). It may lie after the end of the grant. */
   readonly madeUntil?: number;
+  /** It grants nothing by itself: a call waits until a granter has granted what it asks for. */
+  readonly asks?: true;
+  /** Every call waits for a granter's yes, or those of some methods. */
+  readonly waits?: 'every' | 'some';
+  /** Calls of some methods are kept as drafts. */
+  readonly drafts?: true;
 }
 
 export function grantView(tables: HostTables, grant: GrantRecord): Grant {
@@ -55,6 +61,27 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
     ...(usesLeft === undefined ? {} : { usesLeft }),
     until,
     ...(madeUntil === undefined ? {} : { madeUntil }),
+    ...conditionsOf(tables, grant),
+  };
+}
+
+/**
+ * What a call waits for, by this grant or one that it was delegated from. No names of methods: a session may choose them
+ * when it delegates, and a page with a hundred long lists would be too large.
+ */
+function conditionsOf(tables: HostTables, grant: GrantRecord): Pick<Grant, 'asks' | 'waits' | 'drafts'> {
+  let [asks, drafts, waits]: [boolean, boolean, Grant['waits']] = [false, false, undefined];
+  for (let one: GrantRecord | undefined = grant; one !== undefined; ) {
+    asks ||= one.asks === true;
+    drafts ||= one.drafts !== undefined;
+    if (one.waits === true) waits = 'every';
+    else if (one.waits !== undefined) waits ??= 'some';
+    one = one.parent === undefined ? undefined : tables.grants.get(one.parent);
+  }
+  return {
+    ...(asks ? { asks } : {}),
+    ...(waits === undefined ? {} : { waits }),
+    ...(drafts ? { drafts } : {}),
   };
 }
 

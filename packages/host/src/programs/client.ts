@@ -9,5 +9,5 @@ export { askSecret, atTerminal, confirm } from '../drivers/prompt.ts';
 export { readAddress } from '../drivers/state-dir.ts';
 export { card } from '../powerbox/card.ts';
 export { endOf } from './end-of.ts';
-export { allOf, grantLine, linesOf, type Page, timeLeft, verdictLines } from './listings.ts';
+export { allOf, conditionsText, grantLine, linesOf, type Page, timeLeft, verdictLines } from './listings.ts';
 export { stopHost } from './stop-host.ts';

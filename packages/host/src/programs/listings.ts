@@ -17,12 +17,24 @@ export async function* allOf(page: Page): AsyncGenerator<Grant> {
 }
 
 /** A grant as one line. */
-export function grantLine({ id, session, petname, state, usesLeft, until, what, where }: Grant): string {
+export function grantLine(grant: Grant): string {
+  const { id, session, petname, state, usesLeft, until, what, where } = grant;
   const uses = usesLeft === undefined ? 'any number of uses' : `${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left`;
-  const left = state === 'live' ? `${uses}  ${timeLeft(until)} left` : state;
+  const left = state === 'live' ? `${[uses, ...conditionsText(grant)].join('; ')}  ${timeLeft(until)} left` : state;
   // Others chose these names: the host's own words stand outside the quotes.
   return `${id}  “${session}”  “${petname}”  ${left}  ${[what, ...(where === undefined ? [] : [where])].join(', ')}`;
 }
+
+/** What a call under a grant waits for, for a person. */
+export const conditionsText = ({
+  asks,
+  waits,
+  drafts,
+}: Pick<Grant, 'asks' | 'waits' | 'drafts'>): readonly string[] => [
+  ...(asks === true ? ['asks first'] : []),
+  ...(waits === 'every' ? ['every call waits for a yes'] : waits === 'some' ? ['some calls wait for a yes'] : []),
+  ...(drafts === true ? ['keeps drafts'] : []),
+];
 
 /** How long until then, for a person. */
 export function timeLeft(until: number): string {

@@ -1,4 +1,5 @@
 /** Times, counts and ids in words. */
+import type { Grant } from '@hob/host';
 
 /** `40 s`, `3 min`, `2 h`, `5 days`. */
 export function timeText(ms: number): string {
@@ -14,6 +15,20 @@ export function timeText(ms: number): string {
 /** `1 use`, `5 uses`, `any number of uses`. */
 export const usesText = (uses: number | undefined): string =>
   uses === undefined ? 'any number of uses' : uses === 1 ? '1 use' : `${uses} uses`;
+
+/** The uses that are left, and what a call waits for: `5 uses; asks first`. */
+export const leftText = ({
+  usesLeft,
+  asks,
+  waits,
+  drafts,
+}: Pick<Grant, 'usesLeft' | 'asks' | 'waits' | 'drafts'>): string =>
+  [
+    usesText(usesLeft),
+    ...(asks === true ? ['asks first'] : []),
+    ...(waits === 'every' ? ['every call waits for a yes'] : waits === 'some' ? ['some calls wait for a yes'] : []),
+    ...(drafts === true ? ['keeps drafts'] : []),
+  ].join('; ');
 
 /** The short id that the command `hob` takes: R12, G3 or S1. */
 export function shortId(id: string): string {

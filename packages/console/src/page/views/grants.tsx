@@ -3,7 +3,7 @@ import type { Grant } from '@hob/host';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { lastUses } from '../logic/ledger.ts';
-import { dateText, shortId, usesText } from '../logic/words.ts';
+import { dateText, leftText, shortId } from '../logic/words.ts';
 import type { Model, State } from '../model.ts';
 import { Confirm } from './confirm.tsx';
 import { Text } from './text.tsx';
@@ -86,7 +86,7 @@ function Row({ grant, model, session, index, used }: RowProps): JSX.Element {
       <td>
         <Text of={session} exact /> {shortId(grant.session)}
       </td>
-      <td>{usesText(grant.usesLeft)}</td>
+      <td>{leftText(grant)}</td>
       <td>
         {dateText(grant.until)}
         {grant.madeUntil !== undefined && `; objects it made: ${dateText(grant.madeUntil)}`}

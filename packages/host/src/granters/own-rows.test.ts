@@ -1,0 +1,48 @@
+/** What a granter reads about the calls of a grant: whether they wait, ask first, or leave drafts. */
+import { E } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { scene } from '../../test/asking.ts';
+import { grantLine } from '../programs/listings.ts';
+
+const minute = 60_000;
+
+test('a list tells a grant that asks, one whose calls wait and one that keeps drafts from one that is used at once', async () => {
+  const at = await scene();
+  const grant = (petname: string, terms: object): unknown =>
+    E(at.owner).grant(at.session.id, petname, 'notes', { for: 10 * minute, ...terms } as never);
+  await grant('asks', { asks: { uses: 1 } });
+  await grant('each', { gated: true });
+  await grant('some', { gated: ['remove'], drafts: ['write'] });
+  await grant('plain', { uses: 2 });
+  // What a session was given by another one has the conditions of that one.
+  await at.child('helper', { mine: 'some', wish: 'asks' });
+  const seen = await E(at.owner).list();
+  const rows = seen.map(({ petname, asks, waits, drafts }) => [petname, asks, waits, drafts]);
+  expect(rows.slice(0, 4)).toEqual([
+    ['asks', true, undefined, undefined],
+    ['each', undefined, 'every', undefined],
+    ['some', undefined, 'some', true],
+    ['plain', undefined, undefined, undefined],
+  ]);
+  expect(rows.slice(4).sort()).toEqual([
+    ['mine', undefined, 'some', true],
+    ['wish', true, undefined, undefined],
+  ]);
+  const lines = seen.map(grantLine);
+  expect(lines[0]).toContain('any number of uses; asks first  10 min left');
+  expect(lines[1]).toContain('any number of uses; every call waits for a yes  10 min left');
+  expect(lines[2]).toContain('any number of uses; some calls wait for a yes; keeps drafts  10 min left');
+  expect(lines[3]).toContain('2 uses left  10 min left');
+});
+
+test('attack: a session that asks for grants with thousands of odd method names keeps no granter from a list', async () => {
+  const at = await scene();
+  const gated = Array.from({ length: 400 }, (_, n) => `\u001b[2J${'m'.repeat(30)}${n}`);
+  const asked = [0, 1, 2].map((n) => at.request({ terms: { gated, uses: n + 1 } }));
+  for (const request of await at.inbox(3)) await at.answer(request, { grant: {} });
+  await Promise.all(asked);
+  const text = JSON.stringify(await E(at.owner).list());
+  expect(text).toContain('"waits":"some"');
+  expect(text).not.toMatch(/mmm|\\u001b/);
+  expect(text.length).toBeLessThan(3 * 1000);
+});
