@@ -305,7 +305,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'a wire in memory whose frames take time',
   },
   'packages/vat/src/captp/transport/websocket.ts': {
-    powers: ['WebSocket', 'node:tls', 'setInterval', 'setTimeout', 'ws'],
+    powers: ['WebSocket', 'node:tls', 'performance', 'setInterval', 'setTimeout', 'ws'],
     why: 'carries CapTP frames over a WebSocket; with TLS it trusts the certificates that Node knows',
   },
   'packages/guest/src/drivers/child.ts': {

@@ -3,6 +3,22 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'list-granted',
+    breaks: 'what a granter gave to a cap that asks is listed as one that still asks',
+    file: 'packages/host/src/granters/own-rows.ts',
+    find: 'asks ||= !granted && one.asks === true;',
+    replace: 'asks ||= one.asks === true;',
+    tests: ['packages/host/src/granters/own-rows.test.ts'],
+  },
+  {
+    name: 'list-above',
+    breaks: 'a cap of a child is listed as one that is used at once, although the one above it waits',
+    file: 'packages/host/src/granters/own-rows.ts',
+    find: 'one = one.parent === undefined ? undefined : tables.grants.get(one.parent);',
+    replace: 'one = undefined;',
+    tests: ['packages/host/src/granters/own-rows.test.ts'],
+  },
+  {
     name: 'start-once',
     breaks: 'a start grants again what was revoked, used up or ended',
     file: 'packages/host/src/granters/start.ts',

@@ -148,7 +148,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'scheduler-rests-alone',
     breaks: 'a meter that floods rests although it is alone, or beside floods only',
     file: 'packages/vat/src/turn/scheduler.ts',
-    find: 'return this.#polite !== lane && now - this.#politeAt < lately;',
+    find: 'return this.#polite !== lane && now - this.#politeAt < politeMs;',
     replace: 'return true;',
     tests: ['packages/vat/src/turn/rests.test.ts'],
   },
@@ -176,6 +176,22 @@ export const MUTANTS: readonly Mutant[] = [
       if (!this.#awake) this.#wake();
       else this.goOn();`,
     replace: '      this.#busy.push(lane);',
+    tests: ['packages/vat/src/turn/rests.test.ts'],
+  },
+  {
+    name: 'scheduler-rests-window',
+    breaks: 'a meter that sends the next calls when the last ones are answered takes the time of others',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: 'if (now - lane.emptySince >= shortestBreak) lane.busySince = now;',
+    replace: 'lane.busySince = now;',
+    tests: ['packages/vat/src/turn/rests.test.ts'],
+  },
+  {
+    name: 'scheduler-rests-owed',
+    breaks: 'a meter with long turns rests once more for each quantum that it owes',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: '    lane.deficit = 0;\n    this.#afterMs',
+    replace: '    this.#afterMs',
     tests: ['packages/vat/src/turn/rests.test.ts'],
   },
   {

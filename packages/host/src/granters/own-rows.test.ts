@@ -1,7 +1,8 @@
 /** What a granter reads about the calls of a grant: whether they wait, ask first, or leave drafts. */
 import { E } from '@hob/vat';
 import { expect, test } from 'vitest';
-import { scene } from '../../test/asking.ts';
+import { later, scene } from '../../test/asking.ts';
+import type { Grant } from '../index.ts';
 import { grantLine } from '../programs/listings.ts';
 
 const minute = 60_000;
@@ -33,6 +34,24 @@ test('a list tells a grant that asks, one whose calls wait and one that keeps dr
   expect(lines[1]).toContain('any number of uses; every call waits for a yes  10 min left');
   expect(lines[2]).toContain('any number of uses; some calls wait for a yes; keeps drafts  10 min left');
   expect(lines[3]).toContain('2 uses left  10 min left');
+});
+
+test('what a granter gave to a cap that asks is listed as granted, and the cap still asks', async () => {
+  const at = await scene();
+  await E(at.owner).grant(at.session.id, 'push', 'notes', { scope: 'session', asks: { uses: 2 } } as never);
+  const { id } = await at.child('helper', { mine: 'push' });
+  const push = E(E(at.agent.bootstrap).cap<{ write(path: string, text: string): Promise<unknown> }>('push'));
+  const wrote = later(push.write('a.txt', 'one'));
+  const [asked] = await at.inbox();
+  await at.answer(asked!, { grant: { uses: 2 } });
+  await wrote;
+  const seen = (await E(at.owner).list()) as readonly Grant[];
+  const rows = seen.map(({ session, petname, usesLeft, asks }) => [session === id, petname, usesLeft, asks]);
+  expect(rows).toEqual([
+    [false, 'push', undefined, true],
+    [true, 'mine', undefined, true],
+    [false, 'push', 1, undefined],
+  ]);
 });
 
 test('attack: a session that asks for grants with thousands of odd method names keeps no granter from a list', async () => {

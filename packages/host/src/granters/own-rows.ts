@@ -66,13 +66,16 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
 }
 
 /**
- * What a call waits for, by this grant or one that it was delegated from. No names of methods: a session may choose them
- * when it delegates, and a page with a hundred long lists would be too large.
+ * What a call waits for, by this grant or one above it. What a granter gave to a grant that asks is granted: it asks no
+ * more. No names of methods: a session may choose them in a request, and a page with a hundred long lists would be too
+ * large.
  */
 function conditionsOf(tables: HostTables, grant: GrantRecord): Pick<Grant, 'asks' | 'waits' | 'drafts'> {
   let [asks, drafts, waits]: [boolean, boolean, Grant['waits']] = [false, false, undefined];
+  let granted = false;
   for (let one: GrantRecord | undefined = grant; one !== undefined; ) {
-    asks ||= one.asks === true;
+    asks ||= !granted && one.asks === true;
+    granted ||= one.parent !== undefined && one.delegated !== true;
     drafts ||= one.drafts !== undefined;
     if (one.waits === true) waits = 'every';
     else if (one.waits !== undefined) waits ??= 'some';

@@ -5,9 +5,10 @@ import type { Message } from '../core/message.ts';
 import { Account } from '../core/meter.ts';
 import { Scheduler } from './scheduler.ts';
 
-/** A scheduler whose turns take 0.1 ms each. Timers come due with the time, or when nothing else is left to do. */
-function scene() {
+/** A scheduler. A turn of the meter `flood` takes `floodMs`, any other 0.1 ms. Timers come due with the time. */
+function scene(floodMs = 0.1) {
   let time = 0;
+  let made = 0;
   let timers: { readonly at: number; readonly then: () => void }[] = [];
   const turns: Account[] = [];
   const fire = (now: number): void => {
@@ -19,13 +20,16 @@ function scene() {
     () => time,
     ({ account }, now) => {
       turns.push(account);
-      time = now + 0.1;
+      time = now + (account.name === 'flood' ? floodMs : 0.1);
       fire(time);
       return time;
     },
     () => {},
     undefined,
-    (ms, then) => void timers.push({ at: time + ms, then }),
+    (ms, then) => {
+      made += 1;
+      timers.push({ at: time + ms, then });
+    },
   );
   const post = (account: Account, count = 1): void => {
     for (let i = 0; i < count; i += 1) scheduler.post({ account } as Message);
@@ -35,6 +39,8 @@ function scene() {
     post,
     turns,
     others,
+    /** The number of rests so far. */
+    timers: () => made,
     taken: (account: Account) => turns.filter((each) => each === account).length,
     /** Lets the given time pass, in steps of a ms. Runs what `each` posts in every step. */
     async pass(ms: number, each: () => void = () => {}): Promise<void> {
@@ -85,6 +91,39 @@ test('no meter rests that is alone, that has no limit of messages, or that has m
     await bursts.pass(40, () => bursts.post(polite));
     expect(bursts.taken(burst)).toBe(200 * (i + 1));
   }
+});
+
+test('attack: a meter that sends the next calls when the last ones are answered floods, too', async () => {
+  const at = scene();
+  const [flood, polite] = [limited('flood'), limited('polite')];
+  at.post(flood, 300);
+  let sent = 300;
+  let idle = 0;
+  const next = (): void => {
+    at.post(polite);
+    // The next 300 come some ms after the last of these.
+    idle = at.taken(flood) === sent ? idle + 1 : 0;
+    if (idle < 3) return;
+    at.post(flood, 300);
+    sent += 300;
+  };
+  await at.pass(200, next);
+  const before = at.taken(flood);
+  await at.pass(1000, next);
+  expect((at.taken(flood) - before) * 0.1).toBeLessThan(1000 / 5);
+});
+
+test('a meter with long turns rests for long: they take an eighth of the time, and it goes on after one rest', async () => {
+  const at = scene(50);
+  const [flood, polite] = [limited('flood'), limited('polite')];
+  at.post(flood, 100);
+  await at.pass(60, () => at.post(polite));
+  const [before, timers] = [at.taken(flood), at.timers()];
+  await at.pass(8000, () => at.post(polite));
+  const turns = at.taken(flood) - before;
+  expect(turns).toBeGreaterThan(10);
+  expect(turns * 50).toBeLessThan(8000 / 6);
+  expect(at.timers() - timers).toBeLessThanOrEqual(turns + 1);
 });
 
 test('meters that all flood do not rest: nobody is there for whom the time would be', async () => {

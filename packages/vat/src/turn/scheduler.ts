@@ -10,9 +10,9 @@
  * While a commit is under way, a meter starts no turn once its turns fill an eighth of the next batch, unless no
  * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
- * A meter with a limit of messages that has had messages waiting for 50 ms without a break floods. While a meter that
- * does not flood is active, it rests after each quantum, so that its turns take an eighth of the time. Otherwise every
- * step of a call of others would find the process, and often both processors, at work.
+ * A meter with a limit of messages floods once it has had messages waiting for 50 ms without a break of 10 ms. While a
+ * meter that does not flood is active, it rests after each quantum, so that its turns take an eighth of the time.
+ * Otherwise every step of a call of others would find the process, and often both processors, at work.
  *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
@@ -32,11 +32,14 @@ const share = 1 / 8;
 /** ms after a turn of another meter for which a meter is not alone. */
 const lately = 1000;
 
-/** ms of waiting messages without a break after which a meter floods. */
+/** ms of waiting messages after which a meter floods, and of a break that ends them. */
 const patience = 50;
+const shortestBreak = 10;
+/** ms after a turn of a meter that does not flood for which others rest. */
+const politeMs = 100;
 /** How many times as long as it ran a meter that floods rests. */
 const restPerRun = 7;
-const longestRestMs = 100;
+const longestRestMs = 1000;
 
 /** The batch that follows the commit under way. */
 interface NextBatch {
@@ -52,8 +55,9 @@ class Lane {
   /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
-  /** The time at which the first of the waiting messages came that waited without a break. */
+  /** The times of its first message after the last break, and of its last turn that left no message. */
   busySince = 0;
+  emptySince = Number.NEGATIVE_INFINITY;
   /** Whether it may flood: its meter has a limit of messages. */
   readonly limited: boolean;
   /** The part of the batch `#batch` that the turns of this lane take. */
@@ -107,13 +111,13 @@ export class Scheduler {
   readonly #deliver: (message: Message, now: number) => number;
   // Weak: the lane of a session is collected with its meter.
   readonly #lanes = new WeakMap<Account, Lane>();
-  /** Lanes with waiting messages, in the order in which they run next. */
+  /** Lanes with waiting messages that do not rest, in the order in which they run next. */
   #busy: Lane[] = [];
   #awake = false;
   #sliceStarted: number | undefined;
   readonly #go = (): void => this.#run();
 
-  /** Called when no message is waiting. */
+  /** Called when no message is waiting but those of meters that rest. */
   readonly #rest: () => void;
 
   readonly #batch: NextBatch;
@@ -159,7 +163,8 @@ export class Scheduler {
     message.account.queued += 1;
     if (!lane.waiting) {
       lane.waiting = true;
-      lane.busySince = this.#tick();
+      const now = this.#tick();
+      if (now - lane.emptySince >= shortestBreak) lane.busySince = now;
       lane.deficit = Math.min(lane.deficit, 0);
       // The lanes that wait for the disk had turns already, so this one goes first.
       if (this.#held) this.#busy.unshift(lane);
@@ -190,13 +195,14 @@ export class Scheduler {
 
   /** Whether a meter that has had turns must rest, because it floods beside one that does not. */
   #mustRest(lane: Lane, now: number): boolean {
-    if (lane.floods(now)) return this.#polite !== lane && now - this.#politeAt < lately;
+    if (lane.floods(now)) return this.#polite !== lane && now - this.#politeAt < politeMs;
     [this.#polite, this.#politeAt] = [lane, now];
     return false;
   }
 
-  /** A meter that rests is in no queue, and gets no turn, until its rest is over. */
+  /** A meter that rests is in no queue, and gets no turn, until its rest is over. The rest pays what it owes. */
   #rests(lane: Lane, ran: number): void {
+    lane.deficit = 0;
     this.#afterMs(Math.min(restPerRun * ran, longestRestMs), () => {
       this.#busy.push(lane);
       if (!this.#awake) this.#wake();
@@ -259,8 +265,10 @@ export class Scheduler {
       const began = now;
       now = this.#runLane(lane, now, until);
       const mustRest = this.#mustRest(lane, now);
-      if (lane.empty) lane.waiting = false;
-      else if (mustRest) this.#rests(lane, now - began);
+      if (lane.empty) {
+        lane.waiting = false;
+        lane.emptySince = now;
+      } else if (mustRest) this.#rests(lane, now - began);
       else if (lane.deficit > 0) this.#busy.unshift(lane);
       else this.#busy.push(lane);
     }

@@ -12,8 +12,8 @@ import { fenced } from './host-requests.ts';
 import { http } from './node-http.ts';
 import { lost, refuse, sendReply, unreachable, unreachableText } from './replies.ts';
 
-/** The time in which a side must take the last bytes of the other, in ms. */
-const lastBytesMs = 1000;
+/** The time in which a side must take the last bytes of the other, in ms. Longer than a host's pause of its reading. */
+const lastBytesMs = 3000;
 
 interface Relay {
   readonly there: HostElsewhere;

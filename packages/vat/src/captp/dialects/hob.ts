@@ -1,6 +1,6 @@
 /**
- * The dialect `hob.1`: operations are JSON arrays. All operations of one turn go into one text frame. Bytes
- * go into binary frames before it.
+ * The dialect `hob.1`: operations are JSON arrays. The operations of one turn go into one text frame, but a long one
+ * goes into a frame of its own. Bytes go into binary frames before theirs.
  *
  * `docs/wire.md` specifies the dialect for authors of peers. If this file and that page disagree, one of them
  * is wrong.
@@ -113,8 +113,8 @@ class HobSession implements DialectSession {
   }
 
   /**
-   * Adds an operation, or sends it alone if it carries bytes. `written` is called if the bytes are those of
-   * one value.
+   * Adds an operation, or sends it alone if it is long or carries bytes. `written` is called if the bytes are those
+   * of one value.
    */
   #sendOperation(operation: readonly unknown[], bytes: Outgoing, written?: () => void): string {
     const text = toJson(operation);

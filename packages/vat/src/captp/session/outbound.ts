@@ -1,7 +1,7 @@
 /**
  * Shared by all parts of a session: the dialect, the flushing of frames, the count of memory, and the end.
  *
- * Promise: operations sent in one turn leave together. Drops and dones leave with the next frame, or when the
+ * Promise: operations sent in one turn leave together, unless they are long. Drops and dones leave with the next frame, or when the
  * loop is idle. If a peer makes us keep more than the limit, or does not read, the connection closes. After
  * the end nothing is sent and no memory is counted.
  */

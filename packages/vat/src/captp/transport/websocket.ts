@@ -10,8 +10,11 @@ import { type BrowserSocket, closeText, fromBrowserSocket } from './browser-sock
 /** The socket itself refuses larger frames, before they are in memory (close code 1009). */
 export const largestFrame: number = 1 << 20;
 
-/** Time for a peer to answer a close before the socket is cut. */
-const closeGraceMs = 1000;
+/**
+ * Time for a peer to answer a close before the socket is cut. It is longer than a pause of the peer's reading, so that
+ * what was sent before the close arrives.
+ */
+const closeGraceMs = 3000;
 
 /** Time for a host to complete the handshake. */
 const handshakeMs = 10_000;
@@ -48,7 +51,7 @@ class NodeSocket implements Duplex {
   #gathers = false;
   #owedMs = 0;
   #isFull: () => boolean = () => false;
-  #pausedMs = 0;
+  #pausedAt = 0;
   #slowed: ReturnType<typeof setTimeout> | undefined;
 
   constructor(socket: WebSocket, everyMs: number) {
@@ -146,22 +149,21 @@ class NodeSocket implements Duplex {
   #pause(): void {
     if (this.#inbox.ended || this.#slowed !== undefined) return;
     this.#socket.pause();
-    this.#pausedMs = 0;
+    this.#pausedAt = performance.now();
     this.#readLater();
   }
 
   #readLater(): void {
     const owed = this.#owedMs;
-    const waits = Math.max(owed, 1);
     this.#slowed = setTimeout(
       this.#inbox.guard(() => {
         this.#owedMs -= owed;
-        this.#pausedMs += waits;
-        if (this.#owedMs > 0 || (this.#pausedMs < longestPauseMs && this.#isFull())) return this.#readLater();
+        const pausedMs = performance.now() - this.#pausedAt;
+        if (this.#owedMs > 0 || (pausedMs < longestPauseMs && this.#isFull())) return this.#readLater();
         this.#slowed = undefined;
         this.#socket.resume();
       }),
-      waits,
+      Math.max(owed, 1),
     );
   }
 
