@@ -213,7 +213,7 @@ test('item 8: a time, reading only and a gate hold in the session of an installe
     expect(first.child.exitCode, first.said.err).toBe(null);
     requests = JSON.parse((await run('inbox', '--json')).out);
   }
-  expect((await run('list')).out).toMatch(/^G1\tS1\tsrc\tlive\tany\t[45] min\t/m);
+  expect((await run('list')).out).toMatch(/^G1\tS1\tsrc\tlive\tany; some calls wait\t[45] min\t/m);
   expect((await run('grant', 'R1')).code).toBe(0);
   expect([await first.ended, first.said.out]).toEqual([5, "[ 'src' ] NOT_PERMITTED one\n\n"]);
   expect((await run('stop')).code).toBe(0);

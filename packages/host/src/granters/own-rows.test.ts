@@ -31,8 +31,8 @@ test('a list tells a grant that asks, one whose calls wait and one that keeps dr
   ]);
   const lines = seen.map(grantLine);
   expect(lines[0]).toContain('any number of uses; asks first  10 min left');
-  expect(lines[1]).toContain('any number of uses; every call waits for a yes  10 min left');
-  expect(lines[2]).toContain('any number of uses; some calls wait for a yes; keeps drafts  10 min left');
+  expect(lines[1]).toContain('any number of uses; every call waits  10 min left');
+  expect(lines[2]).toContain('any number of uses; some calls wait; keeps drafts  10 min left');
   expect(lines[3]).toContain('2 uses left  10 min left');
 });
 

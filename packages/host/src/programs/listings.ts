@@ -32,7 +32,7 @@ export const conditionsText = ({
   drafts,
 }: Pick<Grant, 'asks' | 'waits' | 'drafts'>): readonly string[] => [
   ...(asks === true ? ['asks first'] : []),
-  ...(waits === 'every' ? ['every call waits for a yes'] : waits === 'some' ? ['some calls wait for a yes'] : []),
+  ...(waits === 'every' ? ['every call waits'] : waits === 'some' ? ['some calls wait'] : []),
   ...(drafts === true ? ['keeps drafts'] : []),
 ];
 

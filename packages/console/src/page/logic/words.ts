@@ -26,7 +26,7 @@ export const leftText = ({
   [
     usesText(usesLeft),
     ...(asks === true ? ['asks first'] : []),
-    ...(waits === 'every' ? ['every call waits for a yes'] : waits === 'some' ? ['some calls wait for a yes'] : []),
+    ...(waits === 'every' ? ['every call waits'] : waits === 'some' ? ['some calls wait'] : []),
     ...(drafts === true ? ['keeps drafts'] : []),
   ].join('; ');
 
