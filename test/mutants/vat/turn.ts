@@ -146,10 +146,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-rests-alone',
-    breaks: 'a meter that floods rests although it is alone, or beside floods only',
+    breaks: 'a meter that floods rests for others that take as much time as it does',
     file: 'packages/vat/src/turn/scheduler.ts',
-    find: 'return this.#polite !== lane && now - this.#politeAt < politeMs;',
-    replace: 'return true;',
+    find: 'return lane.floods(now) && least < lane.spent(now) * muchLess;',
+    replace: 'return lane.floods(now);',
     tests: ['packages/vat/src/turn/rests.test.ts'],
   },
   {

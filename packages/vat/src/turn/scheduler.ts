@@ -10,9 +10,10 @@
  * While a commit is under way, a meter starts no turn once its turns fill an eighth of the next batch, unless no
  * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
- * A meter with a limit of messages floods once it has had messages waiting for 50 ms without a break of 10 ms. While a
- * meter that does not flood is active, it rests after each quantum, so that its turns take an eighth of the time.
- * Otherwise every step of a call of others would find the process, and often both processors, at work.
+ * A meter with a limit of messages floods once it has had messages waiting for 50 ms without a break of 10 ms. While
+ * another meter is active that takes less than a quarter of its time, it rests after each quantum, so that its turns
+ * take an eighth of the time. Otherwise every step of a call of others would find the process, and often both
+ * processors, at work.
  *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
@@ -35,8 +36,10 @@ const lately = 1000;
 /** ms of waiting messages after which a meter floods, and of a break that ends them. */
 const patience = 50;
 const shortestBreak = 10;
-/** ms after a turn of a meter that does not flood for which others rest. */
-const politeMs = 100;
+/** ms after a turn of a meter for which it is active, and in which two thirds of the time that it took are forgotten. */
+const activeMs = 100;
+/** A meter rests for the sake of one that takes less than this part of its time. */
+const muchLess = 1 / 4;
 /** How many times as long as it ran a meter that floods rests. */
 const restPerRun = 7;
 const longestRestMs = 1000;
@@ -60,6 +63,9 @@ class Lane {
   emptySince = Number.NEGATIVE_INFINITY;
   /** Whether it may flood: its meter has a limit of messages. */
   readonly limited: boolean;
+  /** ms of turns lately: older ones count for less. */
+  #spent = 0;
+  #spentAt = 0;
   /** The part of the batch `#batch` that the turns of this lane take. */
   #taken = 0;
   #batch = 0;
@@ -70,6 +76,15 @@ class Lane {
 
   floods(now: number): boolean {
     return this.limited && !this.empty && now - this.busySince >= patience;
+  }
+
+  spent(now: number): number {
+    return this.#spent * Math.exp((this.#spentAt - now) / activeMs);
+  }
+
+  spends(ran: number, now: number): void {
+    this.#spent = this.spent(now) + ran;
+    this.#spentAt = now;
   }
 
   takenOf(batch: number): number {
@@ -126,9 +141,9 @@ export class Scheduler {
   #last: Lane | undefined;
   /** The time of the last change from one meter to another. */
   #changed = Number.NEGATIVE_INFINITY;
-  /** The last meter that had turns and did not flood, and the time of these turns. */
-  #polite: Lane | undefined;
-  #politeAt = Number.NEGATIVE_INFINITY;
+  /** The meter that took the least time of those that were active lately, and the time of its last turn. */
+  #least: Lane | undefined;
+  #leastAt = Number.NEGATIVE_INFINITY;
   readonly #afterMs: typeof afterMs;
 
   /**
@@ -193,11 +208,15 @@ export class Scheduler {
     else soon(this.#go);
   }
 
-  /** Whether a meter that has had turns must rest, because it floods beside one that does not. */
-  #mustRest(lane: Lane, now: number): boolean {
-    if (lane.floods(now)) return this.#polite !== lane && now - this.#politeAt < politeMs;
-    [this.#polite, this.#politeAt] = [lane, now];
-    return false;
+  /** Counts the time that a meter ran. Returns whether it must rest now, because it floods beside one that takes little. */
+  #mustRest(lane: Lane, ran: number, now: number): boolean {
+    lane.spends(ran, now);
+    const least = this.#least?.spent(now) ?? 0;
+    if (lane === this.#least || now - this.#leastAt >= activeMs || lane.spent(now) <= least) {
+      [this.#least, this.#leastAt] = [lane, now];
+      return false;
+    }
+    return lane.floods(now) && least < lane.spent(now) * muchLess;
   }
 
   /** A meter that rests is in no queue, and gets no turn, until its rest is over. The rest pays what it owes. */
@@ -264,7 +283,7 @@ export class Scheduler {
       }
       const began = now;
       now = this.#runLane(lane, now, until);
-      const mustRest = this.#mustRest(lane, now);
+      const mustRest = this.#mustRest(lane, now - began, now);
       if (lane.empty) {
         lane.waiting = false;
         lane.emptySince = now;
