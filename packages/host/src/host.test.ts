@@ -146,7 +146,7 @@ test('a session that floods the host gets limit, and another session is served m
   let refused = 0;
   for (const each of codes) void each.then((said) => (refused += said === 'limit' ? 1 : 0));
   expect(await E(held<Bell>(quiet, 'bell-b')).ring('x')).toBe('ding x');
-  // The host reads a flood no faster than its turns run.
+  // The host reads a flooding session only as fast as it runs the turns, so refusals come late.
   await expect.poll(() => refused).toBeGreaterThan(100);
   expect(await E(held<Bell>(quiet, 'bell-b')).ring('x')).toBe('ding x');
   flood.close();

@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.ts';
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'list-granted',
-    breaks: 'what a granter gave to a cap that asks is listed as one that still asks',
+    breaks: 'a grant made after a request is listed as a grant that still asks',
     file: 'packages/host/src/granters/own-rows.ts',
     find: 'asks ||= !granted && one.asks === true;',
     replace: 'asks ||= one.asks === true;',
@@ -12,7 +12,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'list-above',
-    breaks: 'a cap of a child is listed as one that is used at once, although the one above it waits',
+    breaks: 'a delegated grant is listed without conditions, although calls under the grant above it wait',
     file: 'packages/host/src/granters/own-rows.ts',
     find: 'one = one.parent === undefined ? undefined : tables.grants.get(one.parent);',
     replace: 'one = undefined;',

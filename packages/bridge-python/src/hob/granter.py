@@ -41,9 +41,9 @@ class Grant:
     made_until: float | None = None
     """The latest end of the objects that its calls made (the term `made`), in seconds since 1970."""
     asks: bool = False
-    """It grants nothing by itself: a call waits until a granter has granted what it asks for."""
+    """The grant asks first: a call waits until a granter has granted its request."""
     waits: str | None = None
-    """`every`: each call waits for a granter's yes. `some`: those of some methods do."""
+    """`every`: each call waits until a granter approves it. `some`: calls of some methods wait."""
     drafts: bool = False
     """Calls of some methods are kept as drafts."""
 

@@ -103,7 +103,7 @@ test('a form that another user may have written is not used, and none is kept wh
   fs.chmodSync(open, 0o777);
   expect(run(join(open, 'form'))).toEqual([0, expect.stringMatching(said)]);
   expect(fs.readdirSync(open)).toEqual([]);
-  // Whoever made a link may lead it elsewhere later.
+  // The owner of a link can point it to another folder later, so nothing is kept behind a link.
   const [real, link] = [join(folder, 'real'), join(folder, 'link')];
   fs.mkdirSync(real);
   fs.symlinkSync(real, link);

@@ -1,4 +1,4 @@
-/** What a granter reads about the calls of a grant: whether they wait, ask first, or leave drafts. */
+/** A list shows a granter the conditions of each grant: it asks first, its calls wait, or it keeps drafts. */
 import { E } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { later, scene } from '../../test/asking.ts';
@@ -7,7 +7,7 @@ import { grantLine } from '../programs/listings.ts';
 
 const minute = 60_000;
 
-test('a list tells a grant that asks, one whose calls wait and one that keeps drafts from one that is used at once', async () => {
+test('a list shows which grants ask first, make calls wait or keep drafts, and which do not', async () => {
   const at = await scene();
   const grant = (petname: string, terms: object): unknown =>
     E(at.owner).grant(at.session.id, petname, 'notes', { for: 10 * minute, ...terms } as never);
@@ -15,7 +15,7 @@ test('a list tells a grant that asks, one whose calls wait and one that keeps dr
   await grant('each', { gated: true });
   await grant('some', { gated: ['remove'], drafts: ['write'] });
   await grant('plain', { uses: 2 });
-  // What a session was given by another one has the conditions of that one.
+  // A delegated grant inherits the conditions of the grant above it.
   await at.child('helper', { mine: 'some', wish: 'asks' });
   const seen = await E(at.owner).list();
   const rows = seen.map(({ petname, asks, waits, drafts }) => [petname, asks, waits, drafts]);
@@ -36,7 +36,7 @@ test('a list tells a grant that asks, one whose calls wait and one that keeps dr
   expect(lines[3]).toContain('2 uses left  10 min left');
 });
 
-test('what a granter gave to a cap that asks is listed as granted, and the cap still asks', async () => {
+test('a grant made after a request is listed without asks, and the cap that asked keeps asks', async () => {
   const at = await scene();
   await E(at.owner).grant(at.session.id, 'push', 'notes', { scope: 'session', asks: { uses: 2 } } as never);
   const { id } = await at.child('helper', { mine: 'push' });
@@ -54,7 +54,7 @@ test('what a granter gave to a cap that asks is listed as granted, and the cap s
   ]);
 });
 
-test('attack: a session that asks for grants with thousands of odd method names keeps no granter from a list', async () => {
+test('attack: a list stays short if a session asks for grants with hundreds of odd method names', async () => {
   const at = await scene();
   const gated = Array.from({ length: 400 }, (_, n) => `\u001b[2J${'m'.repeat(30)}${n}`);
   const asked = [0, 1, 2].map((n) => at.request({ terms: { gated, uses: n + 1 } }));

@@ -33,9 +33,9 @@ export interface Grant {
   readonly until: number;
   /** The latest end of the objects that its calls made (the term `made`). It may lie after the end of the grant. */
   readonly madeUntil?: number;
-  /** It grants nothing by itself: a call waits until a granter has granted what it asks for. */
+  /** The grant asks first: a call waits until a granter has granted its request. */
   readonly asks?: true;
-  /** Every call waits for a granter's yes, or those of some methods. */
+  /** Every call, or each call of some methods, waits until a granter approves it. */
   readonly waits?: 'every' | 'some';
   /** Calls of some methods are kept as drafts. */
   readonly drafts?: true;
@@ -66,9 +66,11 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
 }
 
 /**
- * What a call waits for, by this grant or one above it. What a granter gave to a grant that asks is granted: it asks no
- * more. No names of methods: a session may choose them in a request, and a page with a hundred long lists would be too
- * large.
+ * The conditions of a call under this grant: those of the grant itself and of each grant above it.
+ *
+ * A grant made after a request has the grant that asked as its parent. It does not inherit `asks`, because a granter
+ * has already granted it. The names of the methods are left out: a session may choose them in a request, and a page
+ * with a hundred long lists would be too large.
  */
 function conditionsOf(tables: HostTables, grant: GrantRecord): Pick<Grant, 'asks' | 'waits' | 'drafts'> {
   let [asks, drafts, waits]: [boolean, boolean, Grant['waits']] = [false, false, undefined];

@@ -25,7 +25,7 @@ export function grantLine(grant: Grant): string {
   return `${id}  “${session}”  “${petname}”  ${left}  ${[what, ...(where === undefined ? [] : [where])].join(', ')}`;
 }
 
-/** What a call under a grant waits for, for a person. */
+/** The conditions of calls under a grant, in words for a person. */
 export const conditionsText = ({
   asks,
   waits,

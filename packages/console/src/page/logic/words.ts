@@ -16,7 +16,7 @@ export function timeText(ms: number): string {
 export const usesText = (uses: number | undefined): string =>
   uses === undefined ? 'any number of uses' : uses === 1 ? '1 use' : `${uses} uses`;
 
-/** The uses that are left, and what a call waits for: `5 uses; asks first`. */
+/** The uses that are left and the conditions of calls: `5 uses; asks first`. */
 export const leftText = ({
   usesLeft,
   asks,

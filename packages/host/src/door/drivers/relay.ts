@@ -12,7 +12,7 @@ import { fenced } from './host-requests.ts';
 import { http } from './node-http.ts';
 import { lost, refuse, sendReply, unreachable, unreachableText } from './replies.ts';
 
-/** The time in which a side must take the last bytes of the other, in ms. Longer than a host's pause of its reading. */
+/** ms in which a side must take the last bytes of the other. Longer than 2 s, for which a host may stop reading. */
 const lastBytesMs = 3000;
 
 interface Relay {
