@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'judge-drawn-ids',
-    breaks: 'a session whose id reads like a word about danger by chance is never judged',
+    breaks: 'requests of a session are never judged if the random characters in its id look like a word about danger',
     file: 'packages/firewall/src/judge/judge.ts',
     find: 'crisis(withNames(text, request.asker), context)',
     replace: 'crisis(text, context)',
@@ -258,7 +258,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'judge-name-in-danger',
-    breaks: 'a model is shown a request of a session with a name about a person in danger',
+    breaks: 'a model sees a request of a session whose name tells of a person in danger',
     file: 'packages/firewall/src/judge/judge.ts',
     find: "id.slice(0, Math.max(0, id.lastIndexOf('-')))",
     replace: "' '",

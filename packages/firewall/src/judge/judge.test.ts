@@ -118,7 +118,7 @@ test('a refusal ends that request only, and is kept as no rule: the same call is
   await at.inbox(2);
 });
 
-test('the characters that a host draws for its sessions are not read as words about danger, and their names are', async () => {
+test('the detector of danger reads the names of sessions, but not the random characters in their ids', async () => {
   const read: string[] = [];
   const crisis: CrisisDetector = (text) => ({ sensitive: read.push(text) < 0 || text.includes('in-danger'), why: '' });
   const at = await world(() => '{"verdict":"refuse","why":"no"}', { crisis });

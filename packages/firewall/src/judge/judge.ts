@@ -168,8 +168,8 @@ class Runner implements JudgeRunner {
 }
 
 /**
- * The text with names of sessions in place of their ids. The characters that a host draws for its ids, such as `4him1`
- * in `work-4him1`, could by chance read like a word about danger in each request of its sessions.
+ * Replaces the ids of sessions in a text by their names. A host ends each id with random characters, such as `4him1` in
+ * `work-4him1`. By chance they could look like a word about danger. Then no request of that session would be judged.
  */
 const withNames = (text: string, sessions: readonly string[]): string =>
   sessions.reduce((all, id) => all.replaceAll(id, id.slice(0, Math.max(0, id.lastIndexOf('-')))), text);
