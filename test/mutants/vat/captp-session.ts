@@ -12,7 +12,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'captp-ahead',
-    breaks: 'thousands of messages of one peer wait in memory',
+    breaks: 'a peer is read although thousands of its messages wait in memory',
     file: 'packages/vat/src/captp/session/session.ts',
     find: 'if (!outbound.closesIfOverspent()) outbound.holdIfAhead();',
     replace: 'outbound.closesIfOverspent();',
@@ -20,7 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'captp-ahead-ever',
-    breaks: 'a peer is not read for ever, because it waits for a promise of its own',
+    breaks: 'a peer is not read because calls wait for its promise, which only its next frame can resolve',
     file: 'packages/vat/src/captp/session/outbound.ts',
     find: 'if (account.queued > mostQueued)',
     replace: 'if (account.messages > mostQueued)',

@@ -44,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'held-socket',
-    breaks: 'a peer that is ahead of its turns is read after one ms',
+    breaks: 'a held peer is read again after one ms, although too many of its messages still wait',
     file: 'packages/vat/src/captp/transport/websocket.ts',
     find: ' || (pausedMs < longestPauseMs && this.#isFull())',
     replace: '',
@@ -52,7 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'held-ever',
-    breaks: 'a peer that is held takes this side for gone, because its pings get no answer for a minute',
+    breaks: 'a hold has no end, so a held peer gets no answer to its pings and takes this side for gone',
     file: 'packages/vat/src/captp/transport/websocket.ts',
     find: 'pausedMs < longestPauseMs && ',
     replace: '',

@@ -85,7 +85,7 @@ test('a peer that asks again and again for a result larger than a frame is slowe
   expect(slowed).toBe(16);
 });
 
-test('a peer that is ahead of its turns is not read until they ran, and calls that wait for a promise do not count', async () => {
+test('a peer is not read while too many of its calls wait for a turn; those that wait for its promise do not count', async () => {
   const [a, b] = memoryPair();
   let isFull: (() => boolean) | undefined;
   const hold = (given: () => boolean): void => {
@@ -93,7 +93,7 @@ test('a peer that is ahead of its turns is not read until they ran, and calls th
   };
   open.push(captp<object>(Object.assign(a, { hold }), { bootstrap: room }));
   const peer = new HobPeer(b);
-  // Calls of a promise that the peer keeps: to hold the peer would be to wait for ever.
+  // These calls wait for a promise of the peer. Only a frame of the peer can resolve it, so the peer must be read.
   peer.say(['deliver', 0, 'echo', [{ '@': 'promise', n: 5 }], 1]);
   const waiting = Array.from({ length: 1500 }, (_, n) => n + 2);
   peer.say(...waiting.map((id) => ['deliver', [1], 'lines', [], id] as const));

@@ -492,7 +492,7 @@ test('all that one turn says is one frame', () => {
   ]);
 });
 
-test('an operation with a long text has a frame of its own, after all that was said before it', () => {
+test('an operation with a long text has a frame of its own, after all earlier operations', () => {
   const frames: Frame[] = [];
   const tongue = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
   const long = 'x'.repeat(100_000);

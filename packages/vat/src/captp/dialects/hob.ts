@@ -1,6 +1,6 @@
 /**
- * The dialect `hob.1`: operations are JSON arrays. The operations of one turn go into one text frame, but a long one
- * goes into a frame of its own. Bytes go into binary frames before theirs.
+ * The dialect `hob.1`: operations are JSON arrays. The operations of one turn share a text frame, but a long operation
+ * has a frame of its own. So has an operation with bytes, and the bytes go into binary frames before it.
  *
  * `docs/wire.md` specifies the dialect for authors of peers. If this file and that page disagree, one of them
  * is wrong.
@@ -113,12 +113,13 @@ class HobSession implements DialectSession {
   }
 
   /**
-   * Adds an operation, or sends it alone if it is long or carries bytes. `written` is called if the bytes are those
-   * of one value.
+   * Adds an operation to the next frame, or sends it at once in a frame of its own if it is long or carries bytes.
+   * `written` is called if the bytes are those of one value.
    */
   #sendOperation(operation: readonly unknown[], bytes: Outgoing, written?: () => void): string {
     const text = toJson(operation);
-    // Whoever reads a text that is made of others copies it first. So of a long one only the frame is read.
+    // V8 joins strings without a copy, and copies the joined string when it is first read. So only the frame of a
+    // long operation is read: reading its text as well would cost a second copy.
     const frame = `[${text}]`;
     if (tooLong(frame, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
     // The check runs only if the values may have too many tokens.

@@ -42,7 +42,7 @@ test('a string that never ends hides nothing that a parser would see', () => {
     }
 });
 
-test('what an earlier and longer text left behind counts for nothing', () => {
+test('the letters of an earlier, longer text do not change the result of a check', () => {
   const weigh = (text: string): number => checkStructure(text, defaultLimits);
   const shorter = (length: number): string => `["${'b'.repeat(length)}`;
   const lengths = [10, 70_000, 300_000];
@@ -50,7 +50,7 @@ test('what an earlier and longer text left behind counts for nothing', () => {
   // Quotes, commas and keys at every position.
   weigh(`[${'{"k":1},'.repeat(40_000)}1]`);
   expect(lengths.map((length) => weigh(shorter(length)))).toEqual(before);
-  // The longest text that is kept for, and one beyond.
+  // The longest text that fits into the shared array, and a longer one.
   for (const length of [(1 << 20) - 2, 1 << 20])
     expect(checkStructure(shorter(length), { ...defaultLimits, tokens: 1 })).toBeGreaterThan(length);
 });

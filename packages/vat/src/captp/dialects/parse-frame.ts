@@ -231,8 +231,9 @@ function equal(letters: Letters, a: number, b: number, length: number): boolean 
 type Letters = Uint8Array | Uint16Array;
 
 /**
- * The array for texts of up to so many letters. All checks share it, because no check runs inside another. It grows once
- * to the size of the longest frame: memory that is new to the process costs more than the check.
+ * The array that all checks share, because no check runs inside another. The first long text makes it grow to the size
+ * of the longest frame, once. A new array for each long text would cost more than its check, because its memory is new
+ * to the process. A text of more than `mostKept` letters still gets an array of its own.
  */
 let kept = new Uint8Array(1 << 16);
 const mostKept = 1 << 20;
@@ -291,7 +292,8 @@ function endOfString(letters: Letters, from: number, length: number): number {
 }
 
 /**
- * True if the text is longer than a frame may be, in bytes of UTF-8. They are counted exactly only if needed.
+ * Returns true if the text has more bytes of UTF-8 than a frame may have. The bytes are counted only if the length of
+ * the text does not decide.
  */
 export function tooLong(text: string, { frameBytes }: SessionLimits): boolean {
   if (text.length > frameBytes) return true;

@@ -46,7 +46,7 @@ function holdsLong(value: unknown, depth: number): boolean {
 function written(value: unknown, depth: number): string {
   if (typeof value === 'string') return quoted(value);
   if (!holdsLong(value, depth)) return JSON.stringify(value);
-  // `join` would copy the long string, and whoever reads the result copies it again.
+  // `join` copies the long string at once. `+=` copies it only when the result is first read.
   let made = '';
   if (Array.isArray(value)) {
     for (const item of value) made += `${made === '' ? '' : ','}${written(item, depth - 1)}`;

@@ -13,8 +13,8 @@ export interface Duplex {
   /** Delays the reading of further frames of the peer by about `ms`. A transport without this method never delays. */
   slow?(ms: number): void;
   /**
-   * Reads no further frame of the peer while `isFull()` is true, for about 2 s at most. Asks it each ms. Otherwise like
-   * `slow`.
+   * Stops reading frames of the peer until `isFull()` returns false, for about 2 s at most. Calls `isFull` about every
+   * ms. Calls of `slow` can make the pause longer. A transport without this method never stops.
    */
   hold?(isFull: () => boolean): void;
   /**

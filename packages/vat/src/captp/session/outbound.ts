@@ -1,9 +1,10 @@
 /**
  * Shared by all parts of a session: the dialect, the flushing of frames, the count of memory, and the end.
  *
- * Promise: operations sent in one turn leave together, unless they are long. Drops and dones leave with the next frame, or when the
- * loop is idle. If a peer makes us keep more than the limit, or does not read, the connection closes. After
- * the end nothing is sent and no memory is counted.
+ * Promise: operations sent in one turn leave together, in order. But `hob.1` sends a full frame at once, and so an
+ * operation that is long or carries bytes, after the earlier ones. Drops and dones leave with the next frame, or when
+ * the loop is idle. If a peer makes us keep more than the limit, or does not read, the connection closes. After the end
+ * nothing is sent and no memory is counted.
  */
 import { CapError } from '../../core/errors.ts';
 import type { Account } from '../../core/meter.ts';
@@ -32,7 +33,7 @@ interface Speaking {
 /** How long a peer is not read after a refusal. To make the refusal takes about a hundredth of this time. */
 const refusalMs = 8;
 
-/** Above this number of messages that wait for their turn, a peer is not read until half of them had it. */
+/** If more messages wait for their turn, the peer is not read until at most half of this number wait. */
 const mostQueued = 1024;
 
 /** Errors that a peer sent. They slow nobody, because an object of one session could slow those that call it. */
@@ -133,8 +134,8 @@ export class Outbound {
   }
 
   /**
-   * Reads no more of a peer that is ahead of its turns. Otherwise thousands of its messages would wait in memory, and
-   * each pause of the garbage collector, which stops the sessions of all, would copy them.
+   * Stops reading the peer while too many messages of its session wait for their turn. Otherwise thousands of messages
+   * would wait in memory. The garbage collector would copy them again and again, and it stops all sessions meanwhile.
    */
   holdIfAhead(): void {
     const account = this.#account;

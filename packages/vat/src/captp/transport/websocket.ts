@@ -11,8 +11,8 @@ import { type BrowserSocket, closeText, fromBrowserSocket } from './browser-sock
 export const largestFrame: number = 1 << 20;
 
 /**
- * Time for a peer to answer a close before the socket is cut. It is longer than a pause of the peer's reading, so that
- * what was sent before the close arrives.
+ * Time for a peer to answer a close before the socket is cut. It is longer than `longestPauseMs`, for which the peer
+ * may not read. Otherwise frames that were sent before the close could be lost.
  */
 const closeGraceMs = 3000;
 
@@ -36,8 +36,8 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
 }
 
 /**
- * The longest time in which a slowed or held peer is not read. It does not count as gone in this time, and its own pings
- * get no answer.
+ * A peer owes at most this much for refusals at a time, and a hold lasts at most this long. If refusals come during a
+ * pause, the pause takes longer. During a pause the peer does not count as gone, and its own pings get no answer.
  */
 const longestPauseMs = 2000;
 
