@@ -146,7 +146,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-rests-alone',
-    breaks: 'a meter that floods rests for others that take as much time as it does',
+    breaks: 'a flooding meter rests for meters that take as much time as it does',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: 'return lane.floods(now) && least < lane.spent(now) * muchLess;',
     replace: 'return lane.floods(now);',
@@ -154,7 +154,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-rests-limited',
-    breaks: 'the calls of the host program rest beside those of sessions',
+    breaks: 'the meter of the host program, which has no limit of messages, rests',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: 'return this.limited && !this.empty',
     replace: 'return !this.empty',
@@ -162,7 +162,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-rests-late',
-    breaks: 'a burst of some ms is taken for a flood',
+    breaks: 'a burst of a few ms counts as a flood',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: ' && now - this.busySince >= patience',
     replace: '',
@@ -170,7 +170,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-rests-ever',
-    breaks: 'a meter that has rested never has a turn again',
+    breaks: 'a meter never gets a turn again after its rest',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: `      this.#busy.push(lane);
       if (!this.#awake) this.#wake();
@@ -180,7 +180,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-rests-window',
-    breaks: 'a meter that sends the next calls when the last ones are answered takes the time of others',
+    breaks: 'a meter that pauses for a few ms between short bursts never counts as flooding',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: 'if (now - lane.emptySince >= shortestBreak) lane.busySince = now;',
     replace: 'lane.busySince = now;',
@@ -188,7 +188,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-rests-owed',
-    breaks: 'a meter with long turns rests once more for each quantum that it owes',
+    breaks: 'a meter with long turns rests again for each quantum that it owes',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: '    lane.deficit = 0;\n    this.#afterMs',
     replace: '    this.#afterMs',
@@ -196,7 +196,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'scheduler-queued',
-    breaks: 'a meter whose messages had their turns counts as ahead of them for ever',
+    breaks: 'messages that had their turn still count as waiting, for ever',
     file: 'packages/vat/src/turn/scheduler.ts',
     find: '    message.account.queued -= 1;\n',
     replace: '',

@@ -54,7 +54,7 @@ export class Account implements Meter {
    * starts with them.
    */
   outliving = 0;
-  /** Messages that wait for their turn. It comes without anything from a peer, but maybe after a wait for the disk. */
+  /** Messages in the queue of the scheduler. They wait for their turn, or for the disk, but not for a peer. */
   queued = 0;
   #hourEnds = Number.NEGATIVE_INFINITY;
   readonly #errors = new Map<Holding, CapError>();

@@ -8,11 +8,11 @@
  * answer of the disk comes too late to show that, another check follows. If a commit fails, the turns that are not
  * durable never happened: effects that waited for them never leave, and their waiters are told.
  *
- * Group commit: turns that end during a commit form the next batch. A batch closes when no message but those of
- * meters that rest is waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. While a commit is under
- * way and the next batch is full, no turn runs. Otherwise batches and commit times would grow, and a caller of
- * one durable turn would wait for thousands of others. The scheduler limits the part of a batch that one meter
- * takes while others are active.
+ * Group commit: turns that end during a commit form the next batch. A batch closes when no message is waiting (those
+ * of meters that rest do not count), at 256 turns, at half a million characters, or 5 ms after its first turn. While a
+ * commit is under way and the next batch is full, no turn runs. Otherwise batches and commit times would grow, and a
+ * caller of one durable turn would wait for thousands of others. The scheduler limits the part of a batch that one
+ * meter takes while others are active.
  *
  * Outcomes: `result` lines say how calls ended. A turn that writes only such lines counts as read-only. Its lines
  * join the next batch. If there is none after 5 ms, they form a batch of their own. So a call waits for the disk

@@ -80,7 +80,7 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
           'invalid',
           `this store was emptied: its sentinel saw ${before.commits} commits in this folder, and none of them is here. Restore a backup, or give another --state folder`,
         );
-      // A program that only looks makes nothing: an empty file has no ledger that could be whole.
+      // A program that only looks must not create a store. An empty file has no ledger that it could check.
       if (options.look === true)
         throw new CapError(
           'invalid',

@@ -1,11 +1,14 @@
-/** A meter that floods takes an eighth of the time of turns beside one that does not, and all of it alone. */
+/** Beside a meter that takes much less, a flooding meter takes an eighth of the time. Alone, it takes all of it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../core/message.ts';
 import { Account } from '../core/meter.ts';
 import { Scheduler } from './scheduler.ts';
 
-/** A scheduler. A turn of the meter `flood` takes `floodMs`, any other 0.1 ms. Timers come due with the time. */
+/**
+ * A scheduler with a clock of its own, which also fires its timers. A turn of the meter `flood` takes `floodMs`, any
+ * other turn 0.1 ms.
+ */
 function scene(floodMs = 0.1) {
   let time = 0;
   let made = 0;
@@ -40,7 +43,7 @@ function scene(floodMs = 0.1) {
     post,
     turns,
     others,
-    /** Posts so many messages of a meter that asks every 2 ms and waits for the answers. */
+    /** Posts `count` messages, unless earlier ones still wait or the last call was less than 2 ms ago. */
     ask(polite: Account, count = 1): void {
       if (polite.queued > 0 || time - asked < 2) return;
       asked = time;
@@ -49,14 +52,14 @@ function scene(floodMs = 0.1) {
     /** The number of rests so far. */
     timers: () => made,
     taken: (account: Account) => turns.filter((each) => each === account).length,
-    /** Lets the given time pass, in steps of a ms. Runs what `each` posts in every step. */
+    /** Lets the given time pass. Calls `each` in every step. A step in which no turn runs takes 1 ms. */
     async pass(ms: number, each: () => void = () => {}): Promise<void> {
       for (const until = time + ms; time < until; ) {
         each();
         const before = turns.length;
         await others();
         await others();
-        // Nobody had a turn: the time passes all the same.
+        // No turn moved the clock.
         if (turns.length === before) time += 1;
         fire(time);
       }
@@ -79,7 +82,7 @@ test('a meter that floods takes about an eighth of the time beside one that does
   expect(at.taken(polite)).toBeGreaterThan(300);
 });
 
-test('no meter rests that is alone, that has no limit of messages, or that has messages for less than 50 ms', async () => {
+test('a meter does not rest if it is alone, has no limit of messages, or sends only short bursts', async () => {
   const alone = scene();
   const flood = limited('flood');
   alone.post(flood, 5000);
@@ -100,7 +103,7 @@ test('no meter rests that is alone, that has no limit of messages, or that has m
   }
 });
 
-test('attack: a meter that sends the next calls when the last ones are answered floods, too', async () => {
+test('attack: a meter that sends its next calls when the last ones are answered counts as flooding, too', async () => {
   const at = scene();
   const [flood, polite] = [limited('flood'), limited('polite')];
   at.post(flood, 300);
@@ -108,7 +111,7 @@ test('attack: a meter that sends the next calls when the last ones are answered 
   let idle = 0;
   const next = (): void => {
     at.ask(polite);
-    // The next 300 come some ms after the last of these.
+    // The next 300 messages come some ms after the last of these.
     idle = at.taken(flood) === sent ? idle + 1 : 0;
     if (idle < 3) return;
     at.post(flood, 300);
@@ -120,7 +123,7 @@ test('attack: a meter that sends the next calls when the last ones are answered 
   expect((at.taken(flood) - before) * 0.1).toBeLessThan(1000 / 5);
 });
 
-test('a meter with long turns rests for long: they take an eighth of the time, and it goes on after one rest', async () => {
+test('a flooding meter with long turns takes an eighth of the time, with one rest for each turn', async () => {
   const at = scene(50);
   const [flood, polite] = [limited('flood'), limited('polite')];
   at.post(flood, 100);
@@ -133,7 +136,7 @@ test('a meter with long turns rests for long: they take an eighth of the time, a
   expect(at.timers() - timers).toBeLessThanOrEqual(turns + 1);
 });
 
-test('meters that all flood do not rest: nobody is there for whom the time would be', async () => {
+test('meters that all flood do not rest for each other', async () => {
   const at = scene();
   const floods = [limited('a'), limited('b'), limited('c')];
   for (const each of floods) at.post(each, 20_000);
@@ -154,7 +157,7 @@ test('a meter that floods does not rest for one that takes nearly a third of the
   expect((at.taken(flood) - before) * 0.1).toBeGreaterThan(550);
 });
 
-test('two meters that both send the next calls when the last ones are answered do not rest', async () => {
+test('two meters do not rest for each other if both send the next calls when the last ones are answered', async () => {
   const at = scene();
   const both = [limited('a'), limited('b')];
   const sent = [0, 0];
@@ -172,7 +175,7 @@ test('two meters that both send the next calls when the last ones are answered d
   expect((at.turns.length - before) * 0.1).toBeGreaterThan(400);
 });
 
-test('whatever floods beside whatever, each message has its turn, once and in order', async () => {
+test('whichever meters flood, each message is delivered once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 900 })), { minLength: 1, maxLength: 12 }),

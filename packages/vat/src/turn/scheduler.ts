@@ -10,10 +10,10 @@
  * While a commit is under way, a meter starts no turn once its turns fill an eighth of the next batch, unless no
  * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
- * A meter with a limit of messages floods once it has had messages waiting for 50 ms without a break of 10 ms. While
- * another meter is active that takes less than a quarter of its time, it rests after each quantum, so that its turns
- * take an eighth of the time. Otherwise every step of a call of others would find the process, and often both
- * processors, at work.
+ * A meter with a limit of messages floods if it has had messages waiting for 50 ms without a break of 10 ms. While
+ * another active meter takes less than a quarter of its time, a flooding meter rests after each quantum for seven times
+ * as long as it ran, at most 1 s. So its turns take about an eighth of the time. Otherwise every step of a call of
+ * another meter would find the process, and often both processors, busy.
  *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
@@ -33,14 +33,15 @@ const share = 1 / 8;
 /** ms after a turn of another meter for which a meter is not alone. */
 const lately = 1000;
 
-/** ms of waiting messages after which a meter floods, and of a break that ends them. */
+/** A meter floods after this many ms with messages waiting. */
 const patience = 50;
+/** A break of at least this many ms without messages starts the count of `patience` again. */
 const shortestBreak = 10;
-/** ms after a turn of a meter for which it is active, and in which two thirds of the time that it took are forgotten. */
+/** A meter counts as active for this many ms after a turn. In these ms, about two thirds of its time are forgotten. */
 const activeMs = 100;
-/** A meter rests for the sake of one that takes less than this part of its time. */
+/** A flooding meter rests only if another active meter takes less than this part of its time. */
 const muchLess = 1 / 4;
-/** How many times as long as it ran a meter that floods rests. */
+/** A flooding meter rests for this many times as long as it ran, but no longer than `longestRestMs`. */
 const restPerRun = 7;
 const longestRestMs = 1000;
 
@@ -58,12 +59,13 @@ class Lane {
   /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
-  /** The times of its first message after the last break, and of its last turn that left no message. */
+  /** The time of the first message after the last break. */
   busySince = 0;
+  /** The end of the last turn that left no message waiting. */
   emptySince = Number.NEGATIVE_INFINITY;
-  /** Whether it may flood: its meter has a limit of messages. */
+  /** Whether its meter has a limit of messages. Only such a meter can flood. */
   readonly limited: boolean;
-  /** ms of turns lately: older ones count for less. */
+  /** ms of its recent turns. Older turns count for less. */
   #spent = 0;
   #spentAt = 0;
   /** The part of the batch `#batch` that the turns of this lane take. */
@@ -132,7 +134,7 @@ export class Scheduler {
   #sliceStarted: number | undefined;
   readonly #go = (): void => this.#run();
 
-  /** Called when no message is waiting but those of meters that rest. */
+  /** Called when no message is waiting, except messages of meters that rest. */
   readonly #rest: () => void;
 
   readonly #batch: NextBatch;
@@ -141,7 +143,7 @@ export class Scheduler {
   #last: Lane | undefined;
   /** The time of the last change from one meter to another. */
   #changed = Number.NEGATIVE_INFINITY;
-  /** The meter that took the least time of those that were active lately, and the time of its last turn. */
+  /** The active meter that took the least time, and the time at which its last turn ended. */
   #least: Lane | undefined;
   #leastAt = Number.NEGATIVE_INFINITY;
   readonly #afterMs: typeof afterMs;
@@ -208,7 +210,7 @@ export class Scheduler {
     else soon(this.#go);
   }
 
-  /** Counts the time that a meter ran. Returns whether it must rest now, because it floods beside one that takes little. */
+  /** Counts the time that a meter ran. Returns whether it must rest, because it floods and another takes much less. */
   #mustRest(lane: Lane, ran: number, now: number): boolean {
     lane.spends(ran, now);
     const least = this.#least?.spent(now) ?? 0;
@@ -219,7 +221,7 @@ export class Scheduler {
     return lane.floods(now) && least < lane.spent(now) * muchLess;
   }
 
-  /** A meter that rests is in no queue, and gets no turn, until its rest is over. The rest pays what it owes. */
+  /** Takes a meter out of the queue until its rest is over. The rest also pays for the time that the meter owes. */
   #rests(lane: Lane, ran: number): void {
     lane.deficit = 0;
     this.#afterMs(Math.min(restPerRun * ran, longestRestMs), () => {

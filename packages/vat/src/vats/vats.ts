@@ -196,7 +196,7 @@ class LiveVats implements Vats {
     if (left !== undefined) this.#outbox?.resume(left);
   }
 
-  /** Called when no message is waiting but those of meters that rest. */
+  /** Called when no message is waiting, except messages of meters that rest. */
   #rest(): void {
     this.#outputCommit?.afterTurn(true);
     if (this.#sweptAtOpen || this.#objectStore === undefined) return;
