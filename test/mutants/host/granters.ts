@@ -14,8 +14,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'list-above',
     breaks: 'a delegated grant is listed without conditions, although calls under the grant above it wait',
     file: 'packages/host/src/granters/own-rows.ts',
-    find: 'one = one.parent === undefined ? undefined : tables.grants.get(one.parent);',
-    replace: 'one = undefined;',
+    find: '    one = above;\n',
+    replace: '    one = undefined;\n',
     tests: ['packages/host/src/granters/own-rows.test.ts'],
   },
   {

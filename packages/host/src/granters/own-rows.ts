@@ -77,11 +77,13 @@ function conditionsOf(tables: HostTables, grant: GrantRecord): Pick<Grant, 'asks
   let granted = false;
   for (let one: GrantRecord | undefined = grant; one !== undefined; ) {
     asks ||= !granted && one.asks === true;
-    granted ||= one.parent !== undefined && one.delegated !== true;
     drafts ||= one.drafts !== undefined;
     if (one.waits === true) waits = 'every';
     else if (one.waits !== undefined) waits ??= 'some';
-    one = one.parent === undefined ? undefined : tables.grants.get(one.parent);
+    const above: GrantRecord | undefined = one.parent === undefined ? undefined : tables.grants.get(one.parent);
+    // A grant that an earlier version delegated has no mark. It belongs to another session than the one above it.
+    granted ||= above !== undefined && one.delegated !== true && above.session === one.session;
+    one = above;
   }
   return {
     ...(asks ? { asks } : {}),
