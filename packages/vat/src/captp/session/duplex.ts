@@ -14,7 +14,7 @@ export interface Duplex {
   slow?(ms: number): void;
   /**
    * Stops reading frames of the peer until `isFull()` returns false, for about 2 s at most. Calls `isFull` about every
-   * ms. Calls of `slow` can make the pause longer. A transport without this method never stops.
+   * ms. It lasts no longer than that, also if `slow` is called meanwhile. A transport without this method never stops.
    */
   hold?(isFull: () => boolean): void;
   /**

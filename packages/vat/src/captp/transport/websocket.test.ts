@@ -187,6 +187,23 @@ test('a held peer is read again, in order, once there is room; a dialled socket 
   expect(await over).toEqual({ code: 1000, reason: 'done' });
 });
 
+test('a peer that is refused again and again in a pause is read again after two seconds all the same', async () => {
+  const { here, there } = await pair();
+  const got: unknown[] = [];
+  here.onFrame((each) => got.push(each));
+  here.slow?.(100);
+  there.send('first');
+  // Refusals come faster than the pause for them goes by.
+  while (got.length === 0) {
+    here.slow?.(100);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(got).toEqual(['first']);
+  const over = closed(here);
+  there.close(1000, 'done');
+  await over;
+});
+
 test('a slowed peer does not count as gone, even if the interval of pings is short', async () => {
   const { here, there, got: seen } = await pair({ pingMs: 20 });
   here.onClose((why) => seen.push(why));

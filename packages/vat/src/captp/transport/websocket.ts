@@ -36,8 +36,8 @@ export function fromWebSocket(socket: object, options?: { readonly pingMs?: numb
 }
 
 /**
- * A peer owes at most this much for refusals at a time, and a hold lasts at most this long. If refusals come during a
- * pause, the pause takes longer. During a pause the peer does not count as gone, and its own pings get no answer.
+ * A pause lasts at most this long, whatever the reasons for it. During a pause the peer does not count as gone, and its
+ * own pings get no answer.
  */
 const longestPauseMs = 2000;
 
@@ -131,7 +131,7 @@ class NodeSocket implements Duplex {
 
   slow(ms: number): void {
     if (this.#isDialled) return;
-    this.#owedMs = Math.min(this.#owedMs + ms, longestPauseMs);
+    this.#owedMs += ms;
     this.#pause();
   }
 
@@ -155,15 +155,16 @@ class NodeSocket implements Duplex {
 
   #readLater(): void {
     const owed = this.#owedMs;
+    const leftMs = (): number => this.#pausedAt + longestPauseMs - performance.now();
     this.#slowed = setTimeout(
       this.#inbox.guard(() => {
         this.#owedMs -= owed;
-        const pausedMs = performance.now() - this.#pausedAt;
-        if (this.#owedMs > 0 || (pausedMs < longestPauseMs && this.#isFull())) return this.#readLater();
+        if (leftMs() > 0 && (this.#owedMs > 0 || this.#isFull())) return this.#readLater();
+        this.#owedMs = 0;
         this.#slowed = undefined;
         this.#socket.resume();
       }),
-      Math.max(owed, 1),
+      Math.max(Math.min(owed, leftMs()), 1),
     );
   }
 
