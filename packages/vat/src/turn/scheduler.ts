@@ -210,11 +210,14 @@ export class Scheduler {
     else soon(this.#go);
   }
 
-  /** Counts the time that a meter ran. Returns whether it must rest, because it floods and another takes much less. */
-  #mustRest(lane: Lane, ran: number, now: number): boolean {
-    lane.spends(ran, now);
-    const least = this.#least?.spent(now) ?? 0;
-    if (lane === this.#least || now - this.#leastAt >= activeMs || lane.spent(now) <= least) {
+  /**
+   * Counts the time that a meter ran. Returns whether it must rest, because it floods and another takes much less. While
+   * it ran no other could, so the others are looked at as they were when it began.
+   */
+  #mustRest(lane: Lane, began: number, now: number): boolean {
+    lane.spends(now - began, now);
+    const least = this.#least?.spent(began) ?? 0;
+    if (lane === this.#least || began - this.#leastAt >= activeMs || lane.spent(now) <= least) {
       [this.#least, this.#leastAt] = [lane, now];
       return false;
     }
@@ -223,8 +226,9 @@ export class Scheduler {
 
   /** Takes a meter out of the queue until its rest is over. The rest also pays for the time that the meter owes. */
   #rests(lane: Lane, ran: number): void {
+    const ms = Math.max(restPerRun * ran, -lane.deficit);
     lane.deficit = 0;
-    this.#afterMs(Math.min(restPerRun * ran, longestRestMs), () => {
+    this.#afterMs(Math.min(ms, longestRestMs), () => {
       this.#busy.push(lane);
       if (!this.#awake) this.#wake();
       else this.goOn();
@@ -285,7 +289,7 @@ export class Scheduler {
       }
       const began = now;
       now = this.#runLane(lane, now, until);
-      const mustRest = this.#mustRest(lane, now - began, now);
+      const mustRest = this.#mustRest(lane, began, now);
       if (lane.empty) {
         lane.waiting = false;
         lane.emptySince = now;
