@@ -14,6 +14,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
   },
   {
+    name: 'hob-long-size',
+    breaks: 'long answers that a peer keeps asking for count as a few bytes each',
+    file: 'packages/vat/src/captp/dialects/hob.ts',
+    find: '    this.lastSize = frame.length;\n',
+    replace: '',
+    tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
+  },
+  {
     name: 'captp-excuse',
     breaks: 'a value that is refused takes the bytes of the others of its frame with it',
     file: 'packages/vat/src/captp/dialects/attached-bytes.ts',

@@ -511,6 +511,14 @@ test('an operation with a long text has a frame of its own, after all earlier op
   ]);
 });
 
+test('attack: a long answer that a peer is not done with counts with its length, whatever was said before it', () => {
+  const tongue = hob1.open(tables(), new Ear(), defaultLimits, () => {});
+  tongue.answer(1, 'short');
+  expect(tongue.lastSize).toBeLessThan(1000);
+  tongue.answer(2, 'x'.repeat(100_000));
+  expect(tongue.lastSize).toBeGreaterThan(100_000);
+});
+
 test('attack: many short keys, in one operation or in several that share a frame, reach no receiver as a frame that it refuses', () => {
   const keysOf = (from: number, count: number): Record<string, number> =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [String.fromCharCode(0x4e00 + from + n), 1]));
