@@ -178,13 +178,13 @@ const ROWS: readonly Row[] = [
     step: 'cpu',
     also: ['cpu-each'],
     options: { limits: { cpuMs: 200 } },
-    text: 'tool burn 1500; echo WON',
+    text: 'tool burn 800; echo WON',
   },
   {
     step: 'cpu-each',
     also: ['cpu'],
     options: { limits: { cpuMs: 200 } },
-    text: 'tool burn 2500 && echo WON',
+    text: 'tool burn 1500 && echo WON',
   },
   { step: 'unwaited', also: ['cgroup'], options: { limits: { cpuMs: 500 } }, text: 'tool unwaited 16 150 && echo WON' },
   // Mount points: nothing is made in a granted directory, and no link there is followed.
@@ -276,7 +276,8 @@ describe.each(ways)('as %s, %s', (name, way) => {
     test(`${i} ${row.step}${also.length > 0 ? `, where ${also.join(' and ')} would hold it` : ''}`, async () => {
       // First as it should be: a mutant may leave something behind.
       const whole = await outcome(row, also.length > 0 ? all.without(...also) : all.sandbox);
-      if (also.length > 0) expect(await outcome(row, all.sandbox)).not.toBe('won');
+      // As users have it: every step, in a program that was started ahead.
+      if (also.length > 0 && way === 'started ahead') expect(await outcome(row, all.sandbox)).not.toBe('won');
       const mutant = await outcome(row, all.without(row.step, ...also));
       if (row.refuses) {
         expect(mutant).toBe('refused');
