@@ -210,19 +210,22 @@ test.for([
     if (process.getuid?.() === 0) chownSync(inner, 0, 54_321);
     chmodSync(outer, above);
     chmodSync(inner, mode);
-    const refused = /^unavailable: other users may replace the socket/;
-    const expected = mode === 0o770 && process.getuid?.() !== 0 ? /^ok/ : refused;
+    const where = above === 0o777 ? 'the folder one level above the folder of the socket' : 'the folder of the socket';
+    const because = (which: string): string =>
+      `unavailable: other users may replace the socket, because ${which} may be written by other users: chmod go-w it, or choose another folder`;
+    const refused = because(where);
+    const expected = mode === 0o770 && process.getuid?.() !== 0 ? 'ok' : refused;
     const served = code(home.host.serve({ path: join(inner, 'socket') }));
-    expect(await served).toMatch(expected);
+    expect(await served).toBe(expected);
     // By a link, too.
     const link = join(home.folder, 'link');
     symlinkSync(inner, link);
-    expect(await code(home.host.serve({ path: join(link, 'other') }))).toMatch(expected);
+    expect(await code(home.host.serve({ path: join(link, 'other') }))).toBe(expected);
     // In a sticky folder nobody replaces the socket of a host that runs. When the host has ended, everybody could make
     // one of that name.
     chmodSync(outer, 0o1777);
     chmodSync(inner, 0o1777);
-    expect(await code(home.host.serve({ path: join(inner, 'third') }))).toMatch(refused);
+    expect(await code(home.host.serve({ path: join(inner, 'third') }))).toBe(because('the folder of the socket'));
     chmodSync(inner, 0o755);
     expect(await code(home.host.serve({ path: join(inner, 'third') }))).toBe('ok');
   },
@@ -232,7 +235,9 @@ requires('root', 'unprivileged')('no socket is made in a folder of another user'
   const theirs = join(home.folder, 'theirs');
   mkdirSync(theirs, { mode: 0o755 });
   chownSync(theirs, 54_321, 54_321);
-  expect(await code(home.host.serve({ path: join(theirs, 'socket') }))).toMatch(/^unavailable: other users may/);
+  expect(await code(home.host.serve({ path: join(theirs, 'socket') }))).toMatch(
+    /^unavailable: other users may replace the socket, because the folder of the socket belongs to another user: chown it/,
+  );
 });
 
 test('a link at the path of the socket is not followed, and an error names no path', async () => {

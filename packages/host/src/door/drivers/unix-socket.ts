@@ -39,19 +39,28 @@ function checkFolder(path: string): void {
   const me = process.geteuid?.();
   if (me === undefined) return;
   const folder = dirname(path);
+  for (const one of [folder, realpathSync(folder)])
+    for (const [up, each] of aboveOf(one).entries())
+      if (mayBeWrittenByOthers(each, up === 0)) throw replaceable('may be written by other users: chmod go-w it', up);
   const { uid } = statSync(folder);
-  const real = realpathSync(folder);
-  const others = [...aboveOf(folder), ...aboveOf(real)].some((each) => {
-    const { mode, gid } = statSync(each);
-    // A group of one user is usual.
-    const byGroup = (mode & 0o020) !== 0 && gid !== process.getegid?.() && gid !== 0;
-    // In a sticky folder only the owner of a folder may replace it. A socket is gone when its host ends, and then anybody
-    // could make one of that name there.
-    const sticky = (mode & 0o1000) !== 0 && each !== folder && each !== real;
-    return !sticky && ((mode & 0o002) !== 0 || byGroup);
-  });
-  if (others || (uid !== me && uid !== 0))
-    throw unavailable('other users may replace the socket: choose a folder that only you may write, as those above it');
+  if (uid !== me && uid !== 0) throw replaceable('belongs to another user: chown it', 0);
+}
+
+function mayBeWrittenByOthers(folder: string, holdsSocket: boolean): boolean {
+  const { mode, gid } = statSync(folder);
+  // A group of one user is usual.
+  const byGroup = (mode & 0o020) !== 0 && gid !== process.getegid?.() && gid !== 0;
+  // In a sticky folder only the owner of a folder may replace it. A socket is gone when its host ends, and then anybody
+  // could make one of that name there.
+  const sticky = (mode & 0o1000) !== 0 && !holdsSocket;
+  return !sticky && ((mode & 0o002) !== 0 || byGroup);
+}
+
+/** An error names no path, so it says how far above the socket the folder is. */
+function replaceable(why: string, up: number): CapError {
+  const levels = up === 1 ? 'one level' : `${up} levels`;
+  const which = up === 0 ? 'the folder of the socket' : `the folder ${levels} above the folder of the socket`;
+  return unavailable(`other users may replace the socket, because ${which} ${why}, or choose another folder`);
 }
 
 /** A folder, and all that it lies in. */
