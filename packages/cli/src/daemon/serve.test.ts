@@ -96,6 +96,10 @@ test('a second serve on the same state says which process has it; stop ends the 
     const { code, err } = await hob.line(verb);
     expect([code, err], verb).toEqual([1, 'hob: no host serves this state: start one with hob serve, or name its state with --state\n']); // biome-ignore format: one line
   }
+  expect((await hob.run('ledger')).err).toMatch(
+    /--state\. Without a host, hob ledger verify and hob ledger export work\n$/,
+  );
+  for (const verb of ['verify', 'export']) expect((await hob.run('ledger', verb)).code, verb).toBe(0);
 });
 
 test('the granter’s socket is in a folder of mode 0700, and a folder that others may open is not trusted', async () => {

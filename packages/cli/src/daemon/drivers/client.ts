@@ -24,23 +24,31 @@ export const isHere = (given: Given): boolean => textOf(given, 'url') === undefi
 /**
  * Connects to the granter, calls `act`, and closes the connection. A host that has never had a socket, such as that of
  * `npm start`, is reached at its address, with the secret of its granter. Errors: `Mistake` (no host serves the state),
- * those of `act`.
+ * those of `act`. `instead` says in that `Mistake` what works without a host.
  */
-export async function withHost<R>(given: Given, act: (reached: Reached) => Promise<R>): Promise<R> {
+export async function withHost<R>(
+  given: Given,
+  act: (reached: Reached) => Promise<R>,
+  instead: string = '',
+): Promise<R> {
   const url = textOf(given, 'url');
   if (url !== undefined) return await withSecret(url, act);
   const state = stateOf(given);
   const note = holderOf(state) === 'nobody' || existsSync(granterSocket(state).folder) ? undefined : readAddress(state);
-  return note === undefined ? await withDaemon(given, act) : await withSecret(note.url, act);
+  return note === undefined ? await withDaemon(given, act, instead) : await withSecret(note.url, act);
 }
 
 /** The same by the socket alone, and with the daemon. */
-export async function withDaemon<R>(given: Given, act: (reached: ReachedDaemon) => Promise<R>): Promise<R> {
+export async function withDaemon<R>(
+  given: Given,
+  act: (reached: ReachedDaemon) => Promise<R>,
+  instead: string = '',
+): Promise<R> {
   const state = stateOf(given);
   const { folder, path } = granterSocket(state);
   const holder = holderOf(state);
   if (holder === 'nobody')
-    throw new Mistake('no host serves this state: start one with hob serve, or name its state with --state');
+    throw new Mistake(`no host serves this state: start one with hob serve, or name its state with --state${instead}`);
   if (!existsSync(path))
     throw new Mistake(
       `process ${holder.pid ?? '?'} has this state, and no socket of a granter: wait for hob serve (of a standby, hob status --store FILE tells more); a program of yours makes one with host.serveGranter; a host without one is reached with --url`,

@@ -1,4 +1,5 @@
 /** `hob ledger`: what happened, and by whose leave. */
+import type { Reached } from '../../daemon/drivers/client.ts';
 import { isId, lineNumber } from '../../line/ids.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { REACH, SESSION } from '../../line/options.ts';
@@ -32,7 +33,7 @@ export const ledger: Verb = {
     const { pause } = await import('../../drivers/pause.ts');
     type Line = Parameters<typeof lineText>[0];
     const [grant, session, why] = [textOf(given, 'grant'), textOf(given, 'session'), textOf(given, 'why')];
-    return await withHost(given, async ({ granter }) => {
+    const print = async ({ granter }: Reached): Promise<number> => {
       let names = await allNames(granter);
       const show = (each: Line): void => {
         line(lineText(each, dateText, names));
@@ -74,6 +75,7 @@ export const ledger: Verb = {
         const asked = [grant, session].filter((each) => each !== undefined).join(' and ');
         throw new Mistake(`no line of your sessions names ${asked}: hob ledger lists them`);
       }
-    });
+    };
+    return await withHost(given, print, '. Without a host, hob ledger verify and hob ledger export work');
   },
 };
