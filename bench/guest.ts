@@ -3,7 +3,8 @@
  * many at once.
  *
  * Promise: both sides of a case start real processes and wait for a real answer, by turns. The peer of a
- * cold start is a fork that locks down and says so. The peer of a call is the same call over `hob.1` on a
+ * cold start is a fork that locks down and says so. The peer of a program from the pool is a bare Node that was
+ * started ahead and gets the program through its pipe. The peer of a call is the same call over `hob.1` on a
  * WebSocket between two processes.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
@@ -57,17 +58,59 @@ async function cold(): Promise<number> {
   return ms;
 }
 
+/** A bare Node that runs `code`. Resolves at its first message. */
+async function bareNode(code: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  await once(child, 'message');
+  return child;
+}
+
 const locks = `import ${JSON.stringify(import.meta.resolve('ses'))}; lockdown({ errorTaming: 'unsafe', overrideTaming: 'severe', domainTaming: 'unsafe', consoleTaming: 'unsafe', errorTrapping: 'none', unhandledRejectionTrapping: 'none' }); process.send('up');`;
 async function forked(): Promise<number> {
   let child: ChildProcess | undefined;
   const ms = await took(async () => {
-    child = spawn(process.execPath, ['--input-type=module', '-e', locks], {
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    await once(child, 'message');
+    child = await bareNode(locks);
   });
   child?.kill('SIGKILL');
   return ms;
+}
+
+/** Runs the program that it is sent, and passes on its calls. It has no sandbox, no lockdown and no limits. */
+const runs = `let answered;
+  const ask = (text) => new Promise((done) => { answered = done; process.send({ call: text }); });
+  process.on('message', async ({ program, answer }) => {
+    if (program === undefined) return answered(answer);
+    process.send({ value: await new Function('ask', program)(ask) });
+  });
+  process.send('up');`;
+/** ms from the program to its first call, or to its value. */
+async function bareProgram(until: 'call' | 'value'): Promise<number> {
+  const child = await bareNode(runs);
+  await settles();
+  const ms = await took(
+    () =>
+      new Promise<void>((done) => {
+        child.on('message', (said: { readonly call?: string; readonly value?: string }) => {
+          if (said.call !== undefined) child.send({ answer: said.call });
+          if (said[until] !== undefined) done();
+        });
+        child.send({ program: 'return (async () => await ask("x"))()' });
+      }),
+  );
+  child.kill('SIGKILL');
+  return ms;
+}
+
+/** ms from the signal to the end of a bare Node that is in an endless loop. */
+async function bareKill(): Promise<number> {
+  const child = await bareNode("process.send('up', () => { for (;;); });");
+  await new Promise((done) => setTimeout(done, 300));
+  return await took(async () => {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
 }
 
 const pooled = await openGuests({ spawnConfined, pool: 1 });
@@ -110,25 +153,38 @@ async function limited(): Promise<number> {
   return (await took(() => spent.catch(() => {}))) - 300;
 }
 
-/** MB that are not shared, of each process that waits. */
-async function idle(n: number): Promise<number> {
-  const guests = await openGuests({ spawnConfined, pool: n });
-  // As many as are wanted at once is what waits afterwards.
-  await Promise.all(Array.from({ length: n + 1 }, () => guests.evaluate('return 1', { caps: {} })));
-  await new Promise((done) => setTimeout(done, 4000));
+/** The median of the MB that are not shared, of the processes with this text in their command line. */
+function memoryOf(text: string): number {
   const sizes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
-        if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--max-old-space-size=320')) return [];
+        if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text)) return [];
         const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
         return [Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024];
       } catch {
         return [];
       }
     });
-  await guests.close();
   return percentile(sizes, 50);
+}
+async function idle(n: number): Promise<number> {
+  const guests = await openGuests({ spawnConfined, pool: n });
+  // As many as are wanted at once is what waits afterwards.
+  await Promise.all(Array.from({ length: n + 1 }, () => guests.evaluate('return 1', { caps: {} })));
+  await new Promise((done) => setTimeout(done, 4000));
+  const mb = memoryOf('--max-old-space-size=320');
+  await guests.close();
+  return mb;
+}
+async function idleForks(n: number): Promise<number> {
+  const children = await Promise.all(
+    Array.from({ length: n }, () => bareNode(`${locks} setInterval(() => {}, 60_000);`)),
+  );
+  await new Promise((done) => setTimeout(done, 4000));
+  const mb = memoryOf('setInterval(() => {}, 60_000)');
+  for (const child of children) child.kill('SIGKILL');
+  return mb;
 }
 
 /** ms until the last of `n` has answered, all asked at once. Any failure ends the suite. */
@@ -138,6 +194,15 @@ async function many(n: number): Promise<number> {
     Promise.all(Array.from({ length: n }, (_, i) => guests.evaluate(`return await E(echo).ping('${i}')`, { caps }))),
   );
   await guests.close();
+  return ms;
+}
+
+async function manyForks(n: number): Promise<number> {
+  let children: readonly ChildProcess[] = [];
+  const ms = await took(async () => {
+    children = await Promise.all(Array.from({ length: n }, () => bareNode(locks)));
+  });
+  for (const child of children) child.kill('SIGKILL');
   return ms;
 }
 
@@ -171,19 +236,21 @@ const cases: readonly Case[] = [
     goal: ratio(1.4),
   },
   {
-    name: 'from the pool to the first call of a cap',
+    name: 'from the pool to the first call of a cap, vs a bare Node started ahead',
     n: 1,
     rounds: 9,
     unit: 'ms',
     ours: toFirstCall,
+    peer: () => bareProgram('call'),
     goal: atMost(2.5, 'ms'),
   },
   {
-    name: 'from the pool to the value',
+    name: 'from the pool to the value, vs a bare Node started ahead',
     n: 1,
     rounds: 9,
     unit: 'ms',
     ours: fromPool,
+    peer: () => bareProgram('value'),
     goal: atMost(3.5, 'ms'),
   },
   {
@@ -203,29 +270,32 @@ const cases: readonly Case[] = [
     goal: ratio(1.3),
   },
   {
-    name: 'a limit: from its time to the end of the process',
+    name: 'a limit: from its time to the end of the process, vs the kill of a bare Node',
     n: 1,
     rounds: 5,
     unit: 'ms',
     ours: limited,
+    peer: bareKill,
     goal: atMost(100, 'ms'),
   },
   {
-    name: 'memory of a process that waits (PSS, median of 4)',
+    name: 'memory of a process that waits (PSS, median of 4), vs one that only locks down',
     n: 4,
     rounds: 1,
     unit: 'MB',
     slow: true,
     ours: idle,
+    peer: idleForks,
     goal: atMost(25, 'MB'),
   },
   {
-    name: '50 at once, each with a call, without a failure',
+    name: '50 at once, each with a call, without a failure, vs 50 forks that only lock down',
     n: 50,
     rounds: 1,
     unit: 'ms',
     slow: true,
     ours: many,
+    peer: manyForks,
     goal: atMost(3000, 'ms'),
   },
   { name: 'for scale: a bare worker thread to its first message', n: 5, rounds: 5, unit: 'ms', ours: workers },

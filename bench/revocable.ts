@@ -28,6 +28,7 @@ import {
   type Table,
   table,
 } from '@hob/vat';
+import { BareCommits } from './bare-commits.ts';
 import type { Case, Suite } from './measure.ts';
 
 interface Cell {
@@ -209,6 +210,21 @@ const bookFor = async (own: Far<Cell>): Promise<ReturnType<typeof Book>> => {
 };
 
 let listed: Far<Book> | undefined;
+/** The same pages of plain rows that are kept in a `Map`, each copied and frozen. */
+let plain: ReadonlyMap<string, Omit<Page, 'id'>> | undefined;
+function listPlain(n: number): void {
+  plain ??= new Map(Array.from({ length: n }, (_, i) => [`g${i}`, { state: 'live', usesLeft: 5 }]));
+  let seen = 0;
+  let page: Page[] = [];
+  for (const [id, row] of plain) {
+    page.push(Object.freeze({ id, ...row }));
+    if (page.length < 100) continue;
+    seen += page.length;
+    page = [];
+  }
+  if (seen !== n) throw new Error(`${seen} rows were listed, not ${n}`);
+}
+const bare = new BareCommits(folder, { grouped: true });
 const disk: readonly Case[] = [
   {
     name: 'a counted call, durable, vs a durable turn with a line',
@@ -221,7 +237,7 @@ const disk: readonly Case[] = [
     goal: { text: '<= 1.2 x a durable turn', met: ({ ratio }) => ratio <= 1.2 },
   },
   {
-    name: '100,000 live grants listed in pages of 100, with what is left',
+    name: '100,000 live grants listed in pages of 100, with what is left, vs plain rows of a Map',
     n: GRANTS,
     unit: 'ms',
     rounds: 3,
@@ -239,10 +255,15 @@ const disk: readonly Case[] = [
       if (seen !== n) throw new Error(`${seen} grants were listed, not ${n}`);
       return performance.now() - began;
     },
+    peer: (n) => {
+      const began = performance.now();
+      listPlain(n);
+      return performance.now() - began;
+    },
     goal: { text: '<= 150 ms', met: ({ ours }) => ours <= 150 },
   },
   {
-    name: 'revoking 10,000 grants, to the durable answer',
+    name: 'revoking 10,000 grants, to the durable answer, vs 10,000 rows and lines of a bare store',
     n: 10_000,
     unit: 'ms',
     rounds: 3,
@@ -251,6 +272,11 @@ const disk: readonly Case[] = [
       const book = await bookOf(n);
       const began = performance.now();
       await E(book).revokeAll();
+      return performance.now() - began;
+    },
+    peer: async (n) => {
+      const began = performance.now();
+      await Promise.all(Array.from({ length: n }, (_, i) => bare.commit(`g${i}`, 'over')));
       return performance.now() - began;
     },
     goal: { text: '<= 1 s', met: ({ ours }) => ours <= 1000 },
@@ -262,6 +288,7 @@ export const suite: Suite = {
   cases: [...calls, ...disk],
   async close() {
     await vats.close();
+    await bare.close();
     await lasting.close();
     await store.close();
     rmSync(folder, { recursive: true, force: true });

@@ -161,6 +161,16 @@ async function held(of: () => number): Promise<number> {
   return mb;
 }
 
+/** The same of bubblewrap. */
+async function heldWrapped(): Promise<number> {
+  const child = spawn(bwrap as string, [...world, '/bin/bash', '-c', 'echo up; exec sleep 60'], { env: quiet });
+  await once(child.stdout, 'data');
+  const mb = memoryOf(bwrap as string);
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  return mb;
+}
+
 /** Runs `n` jobs, 32 at a time. Returns ms for each. Rejects if a job fails. */
 async function crowd(n: number, one: (lane: number) => Promise<unknown>): Promise<number> {
   const began = performance.now();
@@ -192,6 +202,15 @@ async function jobs(n: number): Promise<number> {
 async function ofEach(n: number, percent: number): Promise<number> {
   await jobs(n);
   return percentile(took, percent);
+}
+async function ofEachPlain(n: number, percent: number): Promise<number> {
+  const each: number[] = [];
+  await crowd(n, async () => {
+    const began = performance.now();
+    await plain('echo $$');
+    each.push(performance.now() - began);
+  });
+  return percentile(each, percent);
 }
 
 /** The memory of all sandbox programs while 32 jobs sleep, in MB for each job. */
@@ -243,11 +262,12 @@ async function killed(): Promise<number> {
 
 const rest: readonly Case[] = [
   {
-    name: 'memory of a job beyond the program (PSS)',
+    name: 'memory of a job beyond the program (PSS), vs bubblewrap',
     n: 1,
     rounds: 5,
     unit: 'MB',
     ours: () => held(() => memoryOf('hob-sandbox')),
+    ...(bwrap !== undefined && { peer: heldWrapped }),
     goal: atMost(0.5, 'MB'),
   },
   {
@@ -269,20 +289,22 @@ const rest: readonly Case[] = [
     goal: { text: 'no failure', met: () => true },
   },
   {
-    name: '1,000 jobs, 32 at once: p50 of one',
+    name: '1,000 jobs, 32 at once: p50 of one, vs plain',
     n: 1000,
     rounds: 1,
     unit: 'ms',
     slow: true,
     ours: (n) => ofEach(n, 50),
+    peer: (n) => ofEachPlain(n, 50),
   },
   {
-    name: '1,000 jobs, 32 at once: p99 of one',
+    name: '1,000 jobs, 32 at once: p99 of one, vs plain',
     n: 1000,
     rounds: 1,
     unit: 'ms',
     slow: true,
     ours: (n) => ofEach(n, 99),
+    peer: (n) => ofEachPlain(n, 99),
   },
   {
     name: 'host memory in a flood of 2 GB',
