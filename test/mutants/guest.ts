@@ -6,8 +6,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'guest-code-sent',
     breaks: 'the output of an endless loop is lost if its process was sending its compiled code',
     file: 'packages/guest/src/drivers/child.ts',
-    find: 'return codeIsSent.then(() => run(order, host));',
-    replace: 'return run(order, host);',
+    find: 'return codeIsSent.then(() => run(order, host, waiting));',
+    replace: 'return run(order, host, waiting);',
     tests: ['packages/guest/src/compiled.test.ts'],
   },
   {
@@ -38,6 +38,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/guest/src/attack.test.ts'],
   },
   {
+    name: 'guest-watched',
+    breaks: 'nobody looks at what a program uses, so no limit of it holds',
+    file: 'packages/guest/src/running-program.ts',
+    find: '    onFirstFrame(watched.begin);\n',
+    replace: '',
+    tests: ['packages/guest/src/attack.test.ts'],
+  },
+  {
     name: 'guest-wall',
     breaks: 'a program may wait for ever',
     file: 'packages/guest/src/running-program.ts',
@@ -52,7 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a console prints without end',
     file: 'packages/guest/src/child/printing.ts',
     find: `if (left < 0)
-      throw new RangeError(\`the console takes \${outputBytes} bytes: print less, or return the result as the value\`);
+      throw new RangeError(\`the console takes \${outputBytes()} bytes: print less, or return the result as the value\`);
     const line = \`\${indent}\${args.map(text).join(' ')}\\n\`.replaceAll(/\\n(?=.)/gs, \`\\n\${indent}\`);
     // A line that exceeds the limit is sent up to the limit, so that the host notices.
     const bytes = Buffer.from(line);

@@ -9,14 +9,18 @@
 import { CapError, type Clock, type Duplex, fromChild } from '@hob/vat';
 import { hasCodeCache, keepCodeCache } from './drivers/child-code.ts';
 import type { GuestProcess } from './drivers/process.ts';
+import { Processes } from './drivers/watchdog.ts';
 
 /** An idle process, ready to run one program. */
 export interface IdleProcess {
   readonly started: GuestProcess;
+  readonly processes: Processes;
   /** The connection. It has carried no frames yet, so the caller's meter pays for all of them. */
   readonly duplex: Duplex;
   /** Tells an idle process to warm up. Called once. */
   warm(): void;
+  /** Calls `then` once, when the first frame is written. */
+  onFirstFrame(then: () => void): void;
   /** Calls `then` with all output, also with output from before this call. */
   onOutput(then: (said: string) => void): void;
 }
@@ -123,6 +127,7 @@ export class Pool {
   #keep(ready: IdleProcess): void {
     this.#waiting.push(ready);
     ready.warm();
+    ready.processes.find();
   }
 
   async #add(): Promise<void> {
@@ -158,9 +163,7 @@ export class Pool {
       if (this.#given.delete(started)) this.#refillNow();
     });
     if (this.#closed) started.kill();
-    const { duplex, onOutput, isReady } = split(started, () =>
-      this.#waiting.some((ready) => ready.started === started),
-    );
+    const { isReady, ...ends } = split(started, () => this.#waiting.some((ready) => ready.started === started));
     await Promise.race([isReady, started.gone]);
     if (this.#closed) throw closed();
     if (!this.#all.has(started))
@@ -170,8 +173,8 @@ export class Pool {
       );
     return {
       started,
-      duplex,
-      onOutput,
+      processes: new Processes(started.pid),
+      ...ends,
       warm: () => void started.channel.send({ warm: true, codeCache: !hasCodeCache() }),
     };
   }
@@ -188,21 +191,23 @@ const closed = (): CapError => new CapError('revoked', 'guests were closed: open
 function split(
   { channel }: GuestProcess,
   waits: () => boolean,
-): {
-  readonly duplex: Duplex;
-  readonly onOutput: IdleProcess['onOutput'];
-  readonly isReady: Promise<void>;
-} {
+): Pick<IdleProcess, 'duplex' | 'onOutput' | 'onFirstFrame'> & { readonly isReady: Promise<void> } {
   const ready = Promise.withResolvers<void>();
   let early = '';
   let onOutput = (text: string): void => {
     early += text;
   };
+  let onFirstFrame = (): void => {};
   const frames = {
     get connected() {
       return channel.connected;
     },
-    send: (message: unknown, then: (error: Error | null) => void) => channel.send(message, then),
+    send: (message: unknown, then: (error: Error | null) => void) => {
+      const hasRoom = channel.send(message, then);
+      onFirstFrame();
+      onFirstFrame = () => {};
+      return hasRoom;
+    },
     disconnect: () => channel.disconnect(),
     on: (event: 'message' | 'disconnect', then: (message: unknown) => void) =>
       event === 'disconnect'
@@ -222,6 +227,9 @@ function split(
     onOutput: (then) => {
       if (early !== '') then(early);
       onOutput = then;
+    },
+    onFirstFrame: (then) => {
+      onFirstFrame = then;
     },
   };
 }

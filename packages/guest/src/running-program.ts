@@ -111,11 +111,16 @@ export class RunningProgram {
   }
 
   /** Returns a value at once. After a failure or an abort it first waits until the process is gone. */
-  async #inside({ started, duplex, onOutput }: IdleProcess, caps: EvaluationRequest['caps']): Promise<Evaluation> {
+  async #inside(
+    { started, processes, duplex, onOutput, onFirstFrame }: IdleProcess,
+    caps: EvaluationRequest['caps'],
+  ): Promise<Evaluation> {
     const { source, limits, meter } = this.#work;
     this.#gone = started.gone;
     const connection = captp<Runner>(duplex, meter === undefined ? {} : { meter });
-    const watched = watchOver(started.pid, (used) => this.#look(used));
+    const watched = watchOver(processes, (used) => this.#look(used));
+    // Not before: the program would start later by the time of the first look.
+    onFirstFrame(watched.begin);
     let answered: Evaluation | undefined;
     try {
       onOutput((text) => this.#print(text));

@@ -81,12 +81,12 @@ function computingOnly(): Record<string, unknown> {
 
 const shared = computingOnly();
 
+/** Makes a compartment that waits for its caps. The function that it returns puts them in, and is called once. */
 export function compartment(
-  caps: Readonly<Record<string, object>>,
   tools: { readonly E: object; readonly console: object },
   powers: Powers,
   uncaught: (error: unknown) => void,
-): Compartment {
+): (caps: Readonly<Record<string, object>>) => Compartment {
   const { now, random } = powers;
   const given = {
     E: tools.E,
@@ -98,9 +98,14 @@ export function compartment(
     queueMicrotask: (then: () => void) => void Promise.resolve().then(then).catch(uncaught),
     ...shared,
   };
-  const made = new Compartment({ __options__: true, globals: harden({ ...given, caps: { ...caps } }) });
-  // A petname that is not an identifier, or is the name of another global, is reached through `caps`.
-  for (const [name, value] of Object.entries(caps))
-    if (!(name in made.globalThis)) Object.defineProperty(made.globalThis, name, { value, enumerable: true });
-  return made;
+  const made = new Compartment({ __options__: true, globals: harden(given) });
+  // What SES makes at the first evaluation is made now.
+  made.evaluate('undefined');
+  return (caps) => {
+    made.globalThis['caps'] = harden({ ...caps });
+    // A petname that is not an identifier, or is the name of another global, is reached through `caps`.
+    for (const [name, value] of Object.entries(caps))
+      if (!(name in made.globalThis)) Object.defineProperty(made.globalThis, name, { value, enumerable: true });
+    return made;
+  };
 }

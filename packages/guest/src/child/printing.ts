@@ -29,13 +29,14 @@ interface Printing {
   readonly [method: string]: (...args: never[]) => void;
 }
 
-/** Calls `say` with whole lines. */
-export function printing(say: (lines: string) => void, outputBytes: number): Printing {
-  let left = outputBytes;
+/** Calls `say` with whole lines. `outputBytes` is asked when the program prints for the first time. */
+export function printing(say: (lines: string) => void, outputBytes: () => number): Printing {
+  let left: number | undefined;
   let indent = '';
   const print = (...args: unknown[]): void => {
+    left ??= outputBytes();
     if (left < 0)
-      throw new RangeError(`the console takes ${outputBytes} bytes: print less, or return the result as the value`);
+      throw new RangeError(`the console takes ${outputBytes()} bytes: print less, or return the result as the value`);
     const line = `${indent}${args.map(text).join(' ')}\n`.replaceAll(/\n(?=.)/gs, `\n${indent}`);
     // A line that exceeds the limit is sent up to the limit, so that the host notices.
     const bytes = Buffer.from(line);

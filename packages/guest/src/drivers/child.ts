@@ -13,7 +13,7 @@ import type { Runner, RunOutcome, RunRequest } from '../child/run-request.ts';
 import { settled } from '../child/settled.ts';
 import { guestE } from '../child/sites.ts';
 import { type Beside, beside, warmUp } from '../child/warm-up.ts';
-import { prepare } from '../source/prepare.ts';
+import { type Prepared, prepare } from '../source/prepare.ts';
 import { collect } from './collect.ts';
 
 /** Parameters of the script that contains this module (`child-code.ts`). */
@@ -47,20 +47,47 @@ const host: Listener = {
   onUncaught: (then) => void process.removeAllListeners('unhandledRejection').on('unhandledRejection', then),
 };
 
-async function run({ source, caps, outputBytes }: RunRequest, { say, onUncaught }: Listener): Promise<RunOutcome> {
-  let where = (line: number, column: number) => ({ line, column });
+/** Where a program runs. It can be made before there is a program. */
+interface Surroundings {
+  /** The program, which errors name. Set when it is there. */
+  source: string;
+  outputBytes: number;
+  where: Prepared['where'];
+  readonly give: ReturnType<typeof compartment>;
+  readonly uncaught: (error: unknown) => void;
+}
+
+function surroundings(say: Listener['say']): Surroundings {
+  const printer = printing(say, () => made.outputBytes);
+  const uncaught = (error: unknown): void =>
+    printer.error(`uncaught: ${describe(error, made.source, made.where).failed}`);
+  const made: Surroundings = {
+    source: '',
+    outputBytes: 0,
+    where: (line, column) => ({ line, column }),
+    give: compartment({ E: guestE, console: printer }, powers, uncaught),
+    uncaught,
+  };
+  return made;
+}
+
+async function run(
+  { source, caps, outputBytes }: RunRequest,
+  { say, onUncaught }: Listener,
+  place: Surroundings = surroundings(say),
+): Promise<RunOutcome> {
+  Object.assign(place, { source, outputBytes });
   try {
     const prepared = read(() => prepare(source));
     if ('failed' in prepared) return prepared;
-    where = prepared.where;
-    const printer = printing(say, outputBytes);
-    const uncaught = (error: unknown): void => printer.error(`uncaught: ${describe(error, source, where).failed}`);
-    onUncaught(uncaught);
-    const inside = compartment(caps, { E: guestE, console: printer }, powers, uncaught);
-    const program = inside.evaluate(`${prepared.code}\n//# sourceURL=${programName}`) as () => Promise<unknown>;
+    place.where = prepared.where;
+    onUncaught(place.uncaught);
+    const program = place
+      .give(caps)
+      .evaluate(`${prepared.code}\n//# sourceURL=${programName}`) as () => Promise<unknown>;
     return { value: await settled(await program()) };
   } catch (error) {
-    return describe(error, source, where);
+    return describe(error, source, place.where);
   }
 }
 
@@ -86,12 +113,15 @@ const sendCode = (): Promise<void> =>
 const bootstrap = driver<Runner>({
   run: ([order]) => {
     isGiven = true;
-    return codeIsSent.then(() => run(order, host));
+    return codeIsSent.then(() => run(order, host, waiting));
   },
 });
 const { closed } = captp(fromChild(beside(process, hear)), { bootstrap });
 void closed.then(() => process.exit());
 process.send?.({ ready: true, fromCache });
+
+/** Made while the process waits. A program then makes its first call 0.4 ms sooner. */
+let waiting: Surroundings | undefined;
 
 /** A process that gets its program sooner than this is not delayed by the collection. */
 const collectAfterMs = 300;
@@ -100,7 +130,10 @@ let isGiven = false;
 /** Runs while the process is idle, so that the first program need not wait for the engine to compile. */
 async function hear(asked: Beside): Promise<void> {
   const silent: Listener = { say: () => {}, onUncaught: () => {} };
-  const warm = (): Promise<void> => warmUp((order) => run(order, silent)).catch(() => {});
+  const warm = async (): Promise<void> => {
+    await warmUp((order) => run(order, silent)).catch(() => {});
+    waiting ??= surroundings(host.say);
+  };
   await warm();
   if (asked.codeCache === true && !isGiven) codeIsSent = sendCode();
   setTimeout(() => {

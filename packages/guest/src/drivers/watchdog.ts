@@ -17,6 +17,8 @@ export interface Used {
 }
 
 interface Watched {
+  /** Measures for the first time. What the guest used before does not count. */
+  begin(): void;
   /** Measures now. */
   used(): Used;
   stop(): void;
@@ -28,12 +30,31 @@ interface Watched {
  */
 const treeEvery = 25;
 
+/** The processes of a guest. */
+export class Processes {
+  readonly #pid: number;
+  #all: readonly number[] | undefined;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** Looks for them. A process that waits for its program is a good time for it: a start then takes 0.2 ms less. */
+  find(): void {
+    this.#all = treeOf(this.#pid);
+  }
+
+  get all(): readonly number[] {
+    if (this.#all === undefined) this.find();
+    return this.#all as readonly number[];
+  }
+}
+
 interface Guest {
-  readonly pid: number;
-  processes: readonly number[];
+  readonly processes: Processes;
   looks: number;
   readonly began: number;
-  readonly cpuBefore: number;
+  cpuBefore: number;
   cpuMs: number;
   peakBytes: number;
   readonly look: (used: Used) => void;
@@ -42,24 +63,20 @@ interface Guest {
 const guests = new Set<Guest>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Calls `look` every 20 ms until it is stopped. */
-export function watchOver(pid: number, look: (used: Used) => void): Watched {
-  const processes = treeOf(pid);
-  const guest: Guest = {
-    pid,
-    processes,
-    looks: 0,
-    began: performance.now(),
-    cpuBefore: cpuOf(processes),
-    cpuMs: 0,
-    peakBytes: 0,
-    look,
-  };
-  guests.add(guest);
-  timer ??= setInterval(lookAll, everyMs);
+/** Calls `look` every 20 ms from `begin` until it is stopped. */
+export function watchOver(processes: Processes, look: (used: Used) => void): Watched {
+  const guest: Guest = { processes, looks: 0, began: performance.now(), cpuBefore: 0, cpuMs: 0, peakBytes: 0, look };
+  let isOver = false;
   return {
+    begin: () => {
+      if (isOver) return;
+      guest.cpuBefore = cpuOf(processes.all);
+      guests.add(guest);
+      timer ??= setInterval(lookAll, everyMs);
+    },
     used: () => measure(guest),
     stop: () => {
+      isOver = true;
       guests.delete(guest);
       if (guests.size > 0) return;
       clearInterval(timer);
@@ -74,11 +91,13 @@ function lookAll(): void {
 
 /** Keeps the highest values seen, because a process that has ended reports nothing any more. */
 function measure(guest: Guest): Used {
-  guest.looks += 1;
-  if (guest.looks % treeEvery === 0) guest.processes = treeOf(guest.pid);
-  const { processes } = guest;
-  guest.cpuMs = Math.max(guest.cpuMs, cpuOf(processes) - guest.cpuBefore);
-  guest.peakBytes = Math.max(guest.peakBytes, memoryOf(processes));
+  if (guests.has(guest)) {
+    guest.looks += 1;
+    if (guest.looks % treeEvery === 0) guest.processes.find();
+    const { all } = guest.processes;
+    guest.cpuMs = Math.max(guest.cpuMs, cpuOf(all) - guest.cpuBefore);
+    guest.peakBytes = Math.max(guest.peakBytes, memoryOf(all));
+  }
   return {
     wallMs: Math.round(performance.now() - guest.began),
     cpuMs: Math.round(guest.cpuMs),
