@@ -36,6 +36,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/cli/src/verbs/manifest/manifest.test.ts'],
   },
   {
+    name: 'cli-home-relative',
+    breaks: 'with an empty HOME, hob takes the manifest of a working directory for that of its user',
+    file: 'packages/cli/src/drivers/places.ts',
+    find: 'isAbsolute(found) ? { home: found } : {}',
+    replace: '{ home: found }',
+    tests: ['packages/cli/src/drivers/places.test.ts'],
+  },
+  {
     name: 'cli-loads',
     breaks: 'each verb of a granter loads the parsers of manifests first, which takes longer than the verb',
     file: 'packages/cli/src/line/limits.ts',
