@@ -609,7 +609,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'runs in the box: carries bytes to the door of the MCP server',
   },
   'packages/cli/src/drivers/layers.ts': {
-    powers: ['Date', 'node:fs', 'node:os'],
+    powers: ['Date', 'node:fs'],
     why: 'reads manifests of several layers, and looks whether their roots are there and hold a manifest',
   },
   'packages/cli/src/drivers/store-file.ts': {
@@ -617,7 +617,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'reads the file that names the database of a state, and the authority of its certificate',
   },
   'packages/cli/src/drivers/rules.ts': {
-    powers: ['node:fs', 'node:os', 'process'],
+    powers: ['node:fs', 'process'],
     why: 'reads the files of rules that hob import names',
   },
   'packages/cli/src/drivers/machine.ts': {

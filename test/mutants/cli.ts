@@ -36,6 +36,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/cli/src/verbs/manifest/manifest.test.ts'],
   },
   {
+    name: 'cli-ledger-ended-name',
+    breaks: 'the ledger of a grant whose session has ended is not found by the name that the person gave it',
+    file: 'packages/cli/src/verbs/granter/ledger.ts',
+    find: "await idOf(granter, 'G', grant);",
+    replace: "await (await import('../../daemon/find.ts')).grantNamed(granter, grant).then(({ id }) => id);",
+    tests: ['packages/cli/src/daemon/names.test.ts'],
+  },
+  {
+    name: 'cli-home-relative',
+    breaks: 'with an empty HOME, hob takes the manifest of a working directory for that of its user',
+    file: 'packages/cli/src/drivers/places.ts',
+    find: 'isAbsolute(found) ? { home: found } : {}',
+    replace: '{ home: found }',
+    tests: ['packages/cli/src/drivers/places.test.ts'],
+  },
+  {
     name: 'cli-loads',
     breaks: 'each verb of a granter loads the parsers of manifests first, which takes longer than the verb',
     file: 'packages/cli/src/line/limits.ts',

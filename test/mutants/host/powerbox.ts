@@ -200,6 +200,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/state/reserved.test.ts'],
   },
   {
+    name: 'answer-methods',
+    breaks: 'a granter who mistypes a method makes a grant that allows no call, and the session cannot ask anew',
+    file: 'packages/host/src/powerbox/answer-request.ts',
+    find: '  checkMethods(tables, offered, said.grant);\n',
+    replace: '',
+    tests: ['packages/host/src/powerbox/stricter.test.ts'],
+  },
+  {
+    name: 'answer-passed-date',
+    breaks: 'an approval until a date that has passed is refused with words about another term',
+    file: 'packages/host/src/powerbox/stricter.ts',
+    find: "  if (mine.ms <= 0) throw new CapError('invalid', 'that date has passed: give a later one');\n",
+    replace: '',
+    tests: ['packages/host/src/powerbox/stricter.test.ts'],
+  },
+  {
     name: 'approval-stricter',
     breaks: 'an approval grants what it says, also where that is more than was asked',
     file: 'packages/host/src/powerbox/answer-request.ts',

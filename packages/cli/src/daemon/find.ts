@@ -46,8 +46,8 @@ export async function allGrants(
   return found;
 }
 
-/** The id that the person wrote, or that the name stands for. Errors: `Mistake`. */
-async function idOf(granter: Far<Granter>, kind: ShortKind, text: string): Promise<string> {
+/** The id that the person wrote, or that the name stands for, also of a thing that has ended. Errors: `Mistake`. */
+export async function idOf(granter: Far<Granter>, kind: ShortKind, text: string): Promise<string> {
   if (isId(kind, text)) return text;
   const own = [...(await allNames(granter)).values()].find(({ name }) => name === text);
   if (own === undefined) return checkId(kind, text);

@@ -51,7 +51,11 @@ test('a name stands beside the id in every list, and a verb takes it in place of
   expect(await hob.json('list', '--session', 'night', '--all')).toMatchObject([{ id: 'G1', state: 'revoked' }, {}]);
   // What has ended keeps its name, until a person takes it away.
   expect((await hob.run('name', 'deploy-key', '--remove')).out).toBe('G1 has no name any more\n');
+  expect((await hob.run('name', 'G2', 'spare')).code).toBe(0);
   expect((await hob.run('end', 'night')).out).toBe('ended S1\n');
+  // No list has them any more, and the ledger tells about them by name.
+  expect((await hob.run('ledger', 'show', '--grant', 'spare')).out).toMatch(/grant=G2 \(spare\)/);
+  expect((await hob.run('ledger', 'show', '--session', 'night')).out).toMatch(/session=S1 \(night\) {2}what=end/);
 }, 400_000);
 
 test('a name of another kind, one that is not there and one that looks like another are refused in one line', async () => {

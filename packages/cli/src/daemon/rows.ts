@@ -70,7 +70,7 @@ export const requestJson = (
   effect,
   digest,
   waiting,
-  leftMs,
+  leftMs: Math.round(leftMs),
   ...(terms === undefined ? {} : { terms }),
   ...(draft === undefined ? {} : { draft }),
   flags,

@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path';
 import type { LayerName } from '@hob/manifest';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
-import { servedLayers, type UsualPlaces } from './layers.ts';
+import { servedLayers } from './layers.ts';
 import { readManifest } from './manifest-file.ts';
+import type { UsualPlaces } from './places.ts';
 
 let at = '';
 beforeEach(() => {

@@ -1,6 +1,5 @@
 /** Reads manifests of several layers, and looks at this machine for what they name. */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import {
   check,
@@ -14,6 +13,7 @@ import {
 } from '@hob/manifest';
 import { Mistake as UserMistake } from '../line/mistake.ts';
 import { boundsFault } from '../plan/bounds.ts';
+import { homeFolder, type UsualPlaces } from './places.ts';
 import { readRules } from './rules.ts';
 
 /** The manifests that could be read, and a mistake for each that could not. */
@@ -59,17 +59,6 @@ export function layerTexts(
   const { given, lost } = readFiles(namedFiles(named));
   if (lost.length > 0) throw new UserMistake(lost.map(lineOf).join('\n'));
   return given.map(({ layer, file, folder = '', text }) => ({ layer, file: realPath(file), folder, text }));
-}
-
-/** The places where manifests are looked for. */
-export interface UsualPlaces {
-  /** The folder of the machine: `/etc/hob`. */
-  readonly machine: string;
-  /** The manifest of the user, which a person may have named. */
-  readonly user: string;
-  readonly isNamed: boolean;
-  /** The working directory. */
-  readonly here: string;
 }
 
 /** The layers that are served. */
@@ -144,7 +133,7 @@ export function layerNamed(name: string): LayerName {
  */
 export const surroundings = (): Omit<Surroundings, 'above' | 'origin'> => ({
   now: Date.now(),
-  home: homedir(),
+  ...homeFolder(),
   exists: (path) => statOf(path)?.isDirectory() === true,
   holds: (folder, file) => {
     const root = statOf(folder);

@@ -10,7 +10,8 @@ import { check, type Layer, type LayerName, lineOf, layers as ORDER, type Plan }
 import { Mistake } from '../line/mistake.ts';
 import type { RealRoots } from '../plan/directories.ts';
 import { unusedParts } from '../plan/unused.ts';
-import { servedLayers, surroundings, type UsualPlaces } from './layers.ts';
+import { servedLayers, surroundings } from './layers.ts';
+import type { UsualPlaces } from './places.ts';
 
 /** The manifests of a host, compiled, with what was warned about. */
 export interface ReadManifest {

@@ -3,8 +3,8 @@
  */
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { Mistake } from '../line/mistake.ts';
 import { type Given, textOf } from '../line/verb.ts';
-import type { UsualPlaces } from './layers.ts';
 
 /** The state that a verb works on: the one that is named, that of `$HOB_STATE`, or the usual one. */
 export function stateOf(given: Given): string {
@@ -31,6 +31,17 @@ export const usualManifest = (): string => join(home('XDG_CONFIG_HOME', '.config
 /** The file of the machine for `hob cluster`, when none is named. */
 export const usualCluster = (): string => join(home('XDG_CONFIG_HOME', '.config'), 'hob', 'cluster.yaml');
 
+/** The places where manifests are looked for. */
+export interface UsualPlaces {
+  /** The folder of the machine: `/etc/hob`. */
+  readonly machine: string;
+  /** The manifest of the user, which a person may have named. */
+  readonly user: string;
+  readonly isNamed: boolean;
+  /** The working directory. */
+  readonly here: string;
+}
+
 /** Where manifests are looked for. `manifest` is the one that a person named. */
 export const usualPlaces = (manifest: string | undefined): UsualPlaces => ({
   machine: '/etc/hob',
@@ -42,11 +53,28 @@ export const usualPlaces = (manifest: string | undefined): UsualPlaces => ({
 /** A path that a person gave. */
 export const absolute = (path: string): string => resolve(path);
 
-/** The same path with the home folder for `~`, where no shell put it. */
-export const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, () => homedir());
+/** The same path with the home folder for `~`, where no shell put it. Errors: `Mistake`. */
+export const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, () => homeFolder().home ?? noHome('HOME'));
+
+/**
+ * The home folder of this user, if there is one. A user that has only a number, as in some containers, has none without
+ * `HOME`. A relative one counts as none, because the files of a working directory are no authority.
+ */
+export function homeFolder(): { readonly home?: string } {
+  try {
+    const found = homedir();
+    return isAbsolute(found) ? { home: found } : {};
+  } catch {
+    return {};
+  }
+}
 
 function home(variable: string, usual: string): string {
   const given = process.env[variable] ?? '';
   // A relative path is to be ignored, says the specification.
-  return isAbsolute(given) ? given : join(homedir(), usual);
+  return isAbsolute(given) ? given : join(homeFolder().home ?? noHome(`HOME or ${variable}`), usual);
+}
+
+function noHome(variables: string): never {
+  throw new Mistake(`this user has no home folder: set ${variables} to an absolute path`);
 }

@@ -1,7 +1,7 @@
 /** Files of rules that a person names, and where their relative paths are meant from. */
 import { readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { homeFolder } from './places.ts';
 
 /** More than the importer reads, so that it can say so itself. */
 const MOST_BYTES = 1024 * 1024;
@@ -36,4 +36,4 @@ export function folderAt(path: string): string | undefined {
 }
 
 /** The working directory and the home directory of the person. */
-export const here = (): { readonly cwd: string; readonly home: string } => ({ cwd: process.cwd(), home: homedir() });
+export const here = (): { readonly cwd: string; readonly home?: string } => ({ cwd: process.cwd(), ...homeFolder() });

@@ -19,6 +19,7 @@ import { checkName, skeletonOf } from '../state/names.ts';
 import type { HostTables, RequestRecord, SessionRecord } from '../state/records.ts';
 import { withoutReservedName } from '../state/reserved.ts';
 import { type GrantTerms, parseTerms } from '../state/terms.ts';
+import { safeText } from '../text/safe-text.ts';
 import { challengeOf, type PasskeyProof } from '../webauthn/proof.ts';
 import { grantOffer } from './grant-offer.ts';
 import { closeRequest, digestKey, logWithdrawn, resolveRequest } from './pending.ts';
@@ -168,6 +169,7 @@ function approveGrant(
   checkName(petname, 'a petname');
   checkTerms(parseTerms(said.grant).terms);
   const given = stricter(asked, said.grant, wallTime());
+  checkMethods(tables, offered, said.grant);
   const { cap, grant } = grantOffer(tables, hostState, session, {
     petname,
     offered,
@@ -179,6 +181,17 @@ function approveGrant(
   closeRequest(tables, pending);
   logAnswer('approve', pending, initiator, { grant: grant.id });
   resolveRequest(tables, id, { cap, grant: grant.id });
+}
+
+/**
+ * A mistyped method would make a grant that allows no call, and the session could not ask anew before it ends. One known
+ * method is enough: the others may be those of objects that come out of calls.
+ */
+function checkMethods(tables: HostTables, offered: string, { methods }: GrantTerms): void {
+  const known = tables.offerInfo.get(offered)?.methods;
+  if (methods === undefined || known === undefined || methods.some((name) => known.includes(name))) return;
+  const names = known.slice(0, 50).map((name) => safeText(name, 64).text);
+  throw new CapError('invalid', `such a grant would allow no call: choose methods from ${names.join(', ')}`);
 }
 
 /** A cap that is granted to a facet that asks has no name of its own, and ends with the facet. */

@@ -76,6 +76,25 @@ test('a wider term is refused with the requested term, and the request stays', a
   expect(await code(E(cap).write('b.txt', 'x'))).toBe('ok');
 });
 
+test('a date that has passed, and methods that the object does not have, grant nothing, and the request stays', async () => {
+  const at = await scene();
+  void at.request({ terms: { uses: 2 } });
+  const [asked] = await at.inbox();
+  const said = (grant: GrantTerms): Promise<string> =>
+    at.answer(asked!, { grant }).then(
+      () => 'granted',
+      ({ code, message }) => `${code}: ${message}`,
+    );
+  expect(await said({ until: Date.now() - day })).toBe('invalid: that date has passed: give a later one');
+  expect(await said({ methods: ['raedText'] })).toMatch(
+    /^invalid: such a grant would allow no call: choose .*readText/,
+  );
+  expect(await E(at.owner).list()).toEqual([]);
+  expect(await at.inbox()).toMatchObject([{ digest: asked!.digest }]);
+  // A method of an object that comes out of a call, such as a stream, is known to nobody before.
+  expect(await said({ methods: ['openRead', 'next'] })).toBe('granted');
+});
+
 test('a program that approves without terms grants no more than was asked, and no more than the default time', async () => {
   const at = await scene();
   void at.request({ terms: { uses: 2, methods: ['readText'], scope: 'permanent' } });

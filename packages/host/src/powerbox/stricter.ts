@@ -113,6 +113,7 @@ function strictTime(asked: GrantTerms, said: GrantTerms, wall: number): GrantTer
       'invalid',
       'the date until which the agent asked for it has passed: refuse the request, so that the agent asks again',
     );
+  if (mine.ms <= 0) throw new CapError('invalid', 'that date has passed: give a later one');
   const outlives = said.scope === 'permanent' && !most.lasting;
   if (saysTime(said) && (mine.ms > most.ms || outlives)) wider('its time', termTime(asked, wall));
   if (most.lasting && mine.lasting) return { until: Math.min(most.until, mine.until) };

@@ -14,7 +14,7 @@ const told = (session: string | undefined, granter: string | undefined): string 
 
 test('a start says whose secret it did not make, and how to get a new one', () => {
   expect(told('new', 'new')).not.toMatch(/To get a new one/);
-  expect(told(undefined, undefined)).toMatch(/secret of the session was shown when it was made[^\n]*--new-secrets$/m);
+  expect(told(undefined, undefined)).toMatch(/session has the secret of an earlier start[^\n]*--new-secrets$/m);
   // As with --new-session: the session is new, and its granter is not.
   expect(told('new', undefined)).toMatch(/granter has the secret of an earlier start[^\n]*--new-secrets/);
 });

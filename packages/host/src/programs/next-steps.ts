@@ -43,7 +43,7 @@ export function nextSteps(
   if (isNew && lost)
     lines.push(`Secrets are shown on a terminal only, and standard output is not one. To get secrets: ${again}`);
   else if (!ended && session.secret === undefined)
-    lines.push(`The secret of the session was shown when it was made, and is not stored. To get a new one: ${again}`);
+    lines.push(`The session has the secret of an earlier start, which is not stored. To get a new one: ${again}`);
   else if (session.secret !== undefined && granter.secret === undefined)
     lines.push(`The granter has the secret of an earlier start, which is not stored. To get a new one: ${again}`);
   lines.push('');

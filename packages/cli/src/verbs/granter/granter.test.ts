@@ -207,7 +207,9 @@ test('inbox, grant and refuse print the shapes of their help', async () => {
     () => hob.json<readonly unknown[]>('inbox'),
     ({ length }) => length === 1,
   );
-  expect(await shaped(hob, 'inbox')).toMatchObject([{ id: 'R1', kind: 'grant', session: 'S1', waiting: true }]);
+  expect(await shaped(hob, 'inbox')).toMatchObject([
+    { id: 'R1', kind: 'grant', session: 'S1', waiting: true, leftMs: expect.toSatisfy(Number.isInteger) },
+  ]);
   expect(await shaped(hob, 'inbox', 'R1')).toMatchObject([{ id: 'R1' }]);
   expect(await shaped(hob, 'grant', 'R1', '--uses', '1')).toEqual({ request: 'R1', granted: true });
   await running.shows(/^1 ok/m);

@@ -20,7 +20,7 @@ export const ledgerVerify: Verb = {
   examples: ['hob ledger verify', 'hob ledger verify ledger.jsonl', 'hob ledger verify --against checkpoints.txt'],
   json:
     '{ ok: boolean, lines: number, badLine?: number, why?: string, checkpoints: number, signed: number,\n' +
-    '  dropped?: object, unended?: number, putBack?: unknown }',
+    '  dropped?: object, unended?: number, putBack?: unknown, checkpoint?: string }',
   codes: { 1: 'the ledger is not whole, or the file or the state cannot be read' },
   hardened: true,
   async alone(given, output) {

@@ -1,6 +1,6 @@
 /** `hob ledger`: what happened, and by whose leave. */
 import type { Reached } from '../../daemon/drivers/client.ts';
-import { isId, lineNumber } from '../../line/ids.ts';
+import { lineNumber } from '../../line/ids.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { REACH, SESSION } from '../../line/options.ts';
 import { isGiven, textOf, type Verb } from '../../line/verb.ts';
@@ -26,7 +26,7 @@ export const ledger: Verb = {
   async run(given, { line, json }) {
     const { CallEnds, linesOf } = await import('@hob/host/client');
     const { withHost } = await import('../../daemon/drivers/client.ts');
-    const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
+    const { idOf, sessionNamed } = await import('../../daemon/find.ts');
     const { isOfGrant, isOfSession, lineText, linesBehind } = await import('../../daemon/ledger-line.ts');
     const { allNames } = await import('../../daemon/names.ts');
     const { dateText } = await import('../../drivers/machine.ts');
@@ -57,9 +57,11 @@ export const ledger: Verb = {
           line('end not recorded: the host ended before this call, or before the line was on disk');
         return 0;
       }
-      // An id is not looked up in the lists, because they lack grants and sessions that have ended. Lines have all ids.
-      const g = grant === undefined || isId('G', grant) ? grant : (await grantNamed(granter, grant)).id;
-      const s = session === undefined || isId('S', session) ? session : (await sessionNamed(granter, session)).id;
+      // An id or a name is not looked up in the lists, which lack grants and sessions that have ended. Lines have all ids.
+      const g = grant === undefined ? undefined : await idOf(granter, 'G', grant);
+      const idOfSession = async (text: string): Promise<string> =>
+        text.includes('/') ? (await sessionNamed(granter, text)).id : await idOf(granter, 'S', text);
+      const s = session === undefined ? undefined : await idOfSession(session);
       let shown = 0;
       for (let from = 1; ; await pause(300)) {
         for await (const text of linesOf(granter, from)) {
