@@ -10,7 +10,7 @@
 import { clientVerb } from './client-verbs.ts';
 import { dataVerb } from './data-verbs.ts';
 import { load } from './entries.ts';
-import { wordOf } from './word-lines.ts';
+import { withHelp, wordOf } from './word-lines.ts';
 
 // An older Node can run this file, and fails with a stack in the modules that it loads. npm only warns of the version.
 if (Number.parseInt(process.versions.node, 10) < 24) {
@@ -20,7 +20,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 const cache = process.getBuiltinModule('node:url').fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)); // biome-ignore format: one line
 // A reader that has gone, such as `head`, is no mistake, and nothing can be said to it.
 process.stdout.on('error', () => process.exit(1));
-const code = await run(process.argv.slice(2), process.getBuiltinModule('node:path').join(cache, '..', '..'));
+const code = await run(withHelp(process.argv.slice(2)), process.getBuiltinModule('node:path').join(cache, '..', '..'));
 // A slow reader of a pipe gets all of it.
 await new Promise((done) => process.stdout.write('', done));
 // Sockets and threads of a verb are closed by now, or are not worth waiting for.

@@ -13,3 +13,12 @@ export function wordOf(args: readonly string[]): (typeof WORD_VERBS)[number] | '
   if (word.startsWith('-') || args.includes('--help')) return 'help';
   return WORD_VERBS.find((verb) => verb === word);
 }
+
+/** The line with `--help` for the other ways in which people ask for help: `hob help VERB`, `hob -h`, `hob VERB -h`. */
+export function withHelp(args: readonly string[]): readonly string[] {
+  const [word, next] = args;
+  if (word === 'help') return [...args.slice(1), '--help'];
+  // A later -h may be an option of the program that `hob start` runs.
+  if (next === '-h' && args.length === 2) return [word as string, '--help'];
+  return word === '-h' ? ['--help'] : args;
+}
