@@ -36,6 +36,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/turn/turn.test.ts'],
   },
   {
+    name: 'alarms-own-queue',
+    breaks: 'a session that floods puts off the end of its own grants: work under way goes on after the deadline',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: 'message.alarm ? this.#alarmLanes : this.#lanes;',
+    replace: 'this.#lanes;',
+    tests: ['packages/vat/src/actor/wake.test.ts'],
+  },
+  {
     name: 'fence-turn',
     breaks: 'a turn with an internal error is not undone and never answered',
     file: 'packages/vat/src/turn/deliver.ts',

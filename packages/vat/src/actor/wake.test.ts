@@ -166,6 +166,22 @@ test('a wake is paid for as a queued message, until it comes or is cancelled', a
   expect(meter.used()['messages']).toBe(0);
 });
 
+test('attack: a meter that floods does not put off its own alarms', async () => {
+  const clock = testClock({ boottime: 0 });
+  // Turns take time here. Otherwise all of them would fit into the quantum of the meter.
+  Object.assign(clock, { tick: () => performance.now() });
+  const vats = await openVats({ clock });
+  onTestFinished(() => vats.close());
+  const meter = vats.meter('m', { messages: 10_000 });
+  const sleeper = await vats.vat('home', { meter }).spawn(Sleeper([]));
+  await E(sleeper).sleep(100, 'end');
+  for (let i = 0; i < 1000; i += 1) E.sendOnly(sleeper).wake('flood');
+  clock.advance(100);
+  const heard = await E(sleeper).heard();
+  expect(heard).toHaveLength(1001);
+  expect(heard.indexOf('end@100')).toBeLessThan(300);
+});
+
 test('after a restart a wake still comes, once; one whose time passed meanwhile comes at once', async () => {
   const house = machine();
   const clock = testClock({ boottime: 0 });

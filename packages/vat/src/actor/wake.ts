@@ -145,7 +145,7 @@ export class LiveWakes implements Wakes {
     const { account } = target;
     account.refund('messages', -1);
     const chain = this.#services.chain(Array.isArray(causes) ? (causes as string[]) : []);
-    const late = new Message({ to: target, method: String(method), args, account, chain });
+    const late = new Message({ to: target, method: String(method), args, account, chain, alarm: true });
     late.kept = key;
     target.post(late);
   }
@@ -273,7 +273,7 @@ export function wakeAt(at: number, to: object, method: string, ...data: unknown[
   account.charge('messages', 1);
   // Rounded up to whole ms, so that it is never early.
   const due = Math.ceil(at);
-  const message = new Message({ to: target, method, ...passed, account, chain });
+  const message = new Message({ to: target, method, ...passed, account, chain, alarm: true });
   const id = `${numberPart(due)}/${namePart(home.name)}/${numberPart(home.nextId())}`;
   turn.effects.push(new SetWake(turn, due, `e/${id}`, message));
   return id;

@@ -74,6 +74,8 @@ interface MessageParts {
   readonly cause?: number;
   /** The actor that sends it. */
   readonly from?: Target | undefined;
+  /** True for an alarm that an actor has set. Default: false. */
+  readonly alarm?: boolean;
 }
 
 export class Message {
@@ -87,6 +89,8 @@ export class Message {
   readonly chain: Chain;
   readonly cause: number | undefined;
   readonly from: Target | undefined;
+  /** An alarm waits behind no other message of its meter. */
+  readonly alarm: boolean;
   /** The barrier that it waits for before it leaves the store. */
   after: Barrier | undefined = undefined;
   /** The store cell that keeps it until the turn that consumes it is durable. */
@@ -102,6 +106,7 @@ export class Message {
     this.chain = parts.chain;
     this.cause = parts.cause;
     this.from = parts.from;
+    this.alarm = parts.alarm ?? false;
   }
 
   /** Adds the current barrier: the turn whose effects leave now sent this message or decided its target. */

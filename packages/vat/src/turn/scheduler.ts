@@ -7,6 +7,9 @@
  * `slice`. A turn cannot be interrupted, so an endless loop in an actor is not handled here. That is why code
  * written by a model runs in a process of its own.
  *
+ * The alarms of a meter have a queue of their own, as if another meter had set them. Otherwise a session that floods
+ * would put off the end of its own grants, which is an alarm: work under way would go on after the deadline.
+ *
  * While a commit is under way, a meter starts no turn once its turns fill an eighth of the next batch, unless no
  * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
@@ -126,8 +129,9 @@ class Lane {
 export class Scheduler {
   readonly #tick: () => number;
   readonly #deliver: (message: Message, now: number) => number;
-  // Weak: the lane of a session is collected with its meter.
+  // Weak: the lanes of a session are collected with its meter.
   readonly #lanes = new WeakMap<Account, Lane>();
+  readonly #alarmLanes = new WeakMap<Account, Lane>();
   /** Lanes with waiting messages that do not rest, in the order in which they run next. */
   #busy: Lane[] = [];
   #awake = false;
@@ -174,8 +178,9 @@ export class Scheduler {
   }
 
   post(message: Message): void {
-    let lane = this.#lanes.get(message.account);
-    if (lane === undefined) this.#lanes.set(message.account, (lane = new Lane(message.account.bounds('messages'))));
+    const lanes = message.alarm ? this.#alarmLanes : this.#lanes;
+    let lane = lanes.get(message.account);
+    if (lane === undefined) lanes.set(message.account, (lane = new Lane(message.account.bounds('messages'))));
     lane.push(message);
     message.account.queued += 1;
     if (!lane.waiting) {
