@@ -190,8 +190,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'scheduler-rests-window',
     breaks: 'a meter that pauses for a few ms between short bursts never counts as flooding',
     file: 'packages/vat/src/turn/scheduler.ts',
-    find: 'if (now - lane.emptySince >= shortestBreak) lane.busySince = now;',
-    replace: 'lane.busySince = now;',
+    find: 'if (pause < shortestBreak) return;',
+    replace: '',
+    tests: ['packages/vat/src/turn/rests.test.ts'],
+  },
+  {
+    name: 'scheduler-rests-breaks',
+    breaks: 'a meter that makes a short break before it counts as flooding takes three quarters of the time',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: 'now - Math.max(0, waited - pause);',
+    replace: 'now - Math.max(0, 0 * waited);',
     tests: ['packages/vat/src/turn/rests.test.ts'],
   },
   {

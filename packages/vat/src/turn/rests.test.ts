@@ -103,24 +103,49 @@ test('a meter does not rest if it is alone, has no limit of messages, or sends o
   }
 });
 
-test('attack: a meter that sends its next calls when the last ones are answered counts as flooding, too', async () => {
+test.each([
+  [300, 3],
+  [50, 7],
+])(
+  'attack: a meter that sends its next %i calls %i ms after the last answer counts as flooding, too',
+  async (calls, ms) => {
+    const at = scene();
+    const [flood, polite] = [limited('flood'), limited('polite')];
+    at.post(flood, calls);
+    let sent = calls;
+    let idle = 0;
+    const next = (): void => {
+      at.ask(polite);
+      idle = at.taken(flood) === sent ? idle + 1 : 0;
+      if (idle < ms) return;
+      at.post(flood, calls);
+      sent += calls;
+    };
+    await at.pass(200, next);
+    const before = at.taken(flood);
+    await at.pass(1000, next);
+    expect((at.taken(flood) - before) * 0.1).toBeLessThan(1000 / 5);
+  },
+);
+
+test('attack: a meter that makes a break before it counts as flooding', async () => {
   const at = scene();
   const [flood, polite] = [limited('flood'), limited('polite')];
-  at.post(flood, 300);
-  let sent = 300;
+  at.post(flood, 400);
+  let sent = 400;
   let idle = 0;
   const next = (): void => {
     at.ask(polite);
-    // The next 300 messages come some ms after the last of these.
+    // After 40 ms of turns comes a break of 12 ms or more.
     idle = at.taken(flood) === sent ? idle + 1 : 0;
-    if (idle < 3) return;
-    at.post(flood, 300);
-    sent += 300;
+    if (idle < 16) return;
+    at.post(flood, 400);
+    sent += 400;
   };
-  await at.pass(200, next);
+  await at.pass(500, next);
   const before = at.taken(flood);
-  await at.pass(1000, next);
-  expect((at.taken(flood) - before) * 0.1).toBeLessThan(1000 / 5);
+  await at.pass(3000, next);
+  expect((at.taken(flood) - before) * 0.1).toBeLessThan(3000 / 2);
 });
 
 test('a flooding meter with long turns takes an eighth of the time, with one rest for each turn', async () => {

@@ -13,8 +13,9 @@
  * While a commit is under way, a meter starts no turn once its turns fill an eighth of the next batch, unless no
  * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
- * A meter with a limit of messages floods if it has had messages waiting for 50 ms without a break of 10 ms. While
- * another active meter takes less than a quarter of its time, a flooding meter rests after each quantum for seven times
+ * A meter with a limit of messages floods if it has had messages waiting for 50 ms. A break of less than 10 ms counts
+ * as waiting. A longer break takes back as many ms as it lasts. So a meter that uses less than half of the time never
+ * floods, and one that sends bursts with breaks between them uses no more than half. While another active meter takes less than a quarter of its time, a flooding meter rests after each quantum for seven times
  * as long as it ran, at most 1 s. So its turns take about an eighth of the time. Otherwise every step of a call of
  * another meter would find the process, and often both processors, busy.
  *
@@ -36,9 +37,9 @@ const share = 1 / 8;
 /** ms after a turn of another meter for which a meter is not alone. */
 const lately = 1000;
 
-/** A meter floods after this many ms with messages waiting. */
+/** A meter floods after this many ms with messages waiting. Each ms of a break takes one of them back. */
 const patience = 50;
-/** A break of at least this many ms without messages starts the count of `patience` again. */
+/** A break of less than this many ms takes nothing back. It counts as time with messages waiting. */
 const shortestBreak = 10;
 /** A meter counts as active for this many ms after a turn. In these ms, about two thirds of its time are forgotten. */
 const activeMs = 100;
@@ -62,7 +63,7 @@ class Lane {
   /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
-  /** The time of the first message after the last break. */
+  /** Messages have been waiting since this time. It is earlier if breaks have not yet taken back what was before. */
   busySince = 0;
   /** The end of the last turn that left no message waiting. */
   emptySince = Number.NEGATIVE_INFINITY;
@@ -81,6 +82,14 @@ class Lane {
 
   floods(now: number): boolean {
     return this.limited && !this.empty && now - this.busySince >= patience;
+  }
+
+  /** Call with the first message after a break. */
+  begins(now: number): void {
+    const pause = now - this.emptySince;
+    if (pause < shortestBreak) return;
+    const waited = Math.min(this.emptySince - this.busySince, patience);
+    this.busySince = now - Math.max(0, waited - pause);
   }
 
   spent(now: number): number {
@@ -186,7 +195,7 @@ export class Scheduler {
     if (!lane.waiting) {
       lane.waiting = true;
       const now = this.#tick();
-      if (now - lane.emptySince >= shortestBreak) lane.busySince = now;
+      lane.begins(now);
       lane.deficit = Math.min(lane.deficit, 0);
       // The lanes that wait for the disk had turns already, so this one goes first.
       if (this.#held) this.#busy.unshift(lane);
