@@ -44,6 +44,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/actor/wake.test.ts'],
   },
   {
+    name: 'alarms-same-meter',
+    breaks: 'a meter that is alone rests for its own alarms',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: 'if (!lane.alarms) [this',
+    replace: '[this',
+    tests: ['packages/vat/src/turn/rests.test.ts'],
+  },
+  {
     name: 'fence-turn',
     breaks: 'a turn with an internal error is not undone and never answered',
     file: 'packages/vat/src/turn/deliver.ts',

@@ -35,8 +35,8 @@ function scene(floodMs = 0.1, otherMs = 0.1) {
       timers.push({ at: time + ms, then });
     },
   );
-  const post = (account: Account, count = 1): void => {
-    for (let i = 0; i < count; i += 1) scheduler.post({ account } as Message);
+  const post = (account: Account, count = 1, alarm = false): void => {
+    for (let i = 0; i < count; i += 1) scheduler.post({ account, alarm } as Message);
   };
   const others = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
@@ -221,6 +221,15 @@ test('two meters do not rest for each other if both send the next calls when the
   await at.pass(600, next);
   // Turns of 0.1 ms fill most of the time.
   expect((at.turns.length - before) * 0.1).toBeGreaterThan(400);
+});
+
+test('a meter does not rest for its own alarms', async () => {
+  const at = scene();
+  const flood = limited('flood');
+  at.post(flood, 5000);
+  await at.pass(490, () => at.post(flood, 1, true));
+  expect(at.timers()).toBe(0);
+  expect(at.taken(flood)).toBeGreaterThan(4500);
 });
 
 test('whichever meters flood, each message is delivered once', async () => {

@@ -69,6 +69,8 @@ class Lane {
   emptySince = Number.NEGATIVE_INFINITY;
   /** Whether its meter has a limit of messages. Only such a meter can flood. */
   readonly limited: boolean;
+  /** Whether it has the alarms of its meter. A meter is still alone, and does not rest, beside its own alarms. */
+  readonly alarms: boolean;
   /** ms of its recent turns. Older turns count for less. */
   #spent = 0;
   #spentAt = 0;
@@ -76,8 +78,9 @@ class Lane {
   #taken = 0;
   #batch = 0;
 
-  constructor(limited: boolean) {
-    this.limited = limited;
+  constructor({ account, alarm }: Message) {
+    this.limited = account.bounds('messages');
+    this.alarms = alarm;
   }
 
   floods(now: number): boolean {
@@ -189,7 +192,7 @@ export class Scheduler {
   post(message: Message): void {
     const lanes = message.alarm ? this.#alarmLanes : this.#lanes;
     let lane = lanes.get(message.account);
-    if (lane === undefined) lanes.set(message.account, (lane = new Lane(message.account.bounds('messages'))));
+    if (lane === undefined) lanes.set(message.account, (lane = new Lane(message)));
     lane.push(message);
     message.account.queued += 1;
     if (!lane.waiting) {
@@ -232,7 +235,7 @@ export class Scheduler {
     lane.spends(now - began, now);
     const least = this.#least?.spent(began) ?? 0;
     if (lane === this.#least || began - this.#leastAt >= activeMs || lane.spent(now) <= least) {
-      [this.#least, this.#leastAt] = [lane, now];
+      if (!lane.alarms) [this.#least, this.#leastAt] = [lane, now];
       return false;
     }
     return lane.floods(now) && least < lane.spent(now) * muchLess;
@@ -261,7 +264,7 @@ export class Scheduler {
 
   /** Runs messages of one meter until its time, or its share of the batch, is over. Returns the time. */
   #runLane(lane: Lane, started: number, until: number): number {
-    if (lane !== this.#last) [this.#last, this.#changed] = [lane, started];
+    if (lane !== this.#last && !lane.alarms) [this.#last, this.#changed] = [lane, started];
     if (lane.deficit <= 0) lane.deficit += quantum;
     let now = started;
     while (!lane.empty && lane.deficit > 0 && now < until && !this.#mustWait(lane)) {
