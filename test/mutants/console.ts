@@ -194,6 +194,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: logic,
   },
   {
+    name: 'console-conditions',
+    breaks: 'the page shows a grant whose calls wait as if they went on',
+    file: 'packages/console/src/page/logic/words.ts',
+    find: "...(waits === 'every' ? ['every call waits'] : waits === 'some' ? ['some calls wait'] : []),",
+    replace: '',
+    tests: logic,
+  },
+  {
     name: 'console-link-plain',
     breaks: 'the code of a granter may cross a network without TLS',
     file: 'packages/console/src/link.ts',

@@ -19,6 +19,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/granters/own-rows.test.ts'],
   },
   {
+    name: 'list-sturdyref',
+    breaks: 'the sturdyref of a cap that asks first is listed as if its calls did not ask',
+    file: 'packages/host/src/granters/own-rows.ts',
+    find: 'one.delegated !== true && above',
+    replace: 'above',
+    tests: ['packages/host/src/granters/own-rows.test.ts'],
+  },
+  {
+    name: 'list-own-drafts',
+    breaks: 'a grant that keeps drafts is listed without them, because the grant above it keeps none',
+    file: 'packages/host/src/granters/own-rows.ts',
+    find: 'drafts ||= one.drafts',
+    replace: 'drafts = one.drafts',
+    tests: ['packages/host/src/granters/own-rows.test.ts'],
+  },
+  {
     name: 'start-once',
     breaks: 'a start grants again what was revoked, used up or ended',
     file: 'packages/host/src/granters/start.ts',

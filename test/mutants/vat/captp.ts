@@ -43,6 +43,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/transport/websocket.test.ts'],
   },
   {
+    name: 'close-outlasts-pause',
+    breaks: 'a peer that closes while it is not read loses its last frames',
+    file: 'packages/vat/src/captp/transport/websocket.ts',
+    find: 'const closeGraceMs = 3000;',
+    replace: 'const closeGraceMs = 300;',
+    tests: ['packages/vat/src/captp/transport/websocket.test.ts'],
+  },
+  {
     name: 'held-ever',
     breaks: 'a hold has no end, so a held peer gets no answer to its pings and takes this side for gone',
     file: 'packages/vat/src/captp/transport/websocket.ts',

@@ -43,15 +43,18 @@ test('a grant made after a request is listed without asks, and the cap that aske
   const push = E(E(at.agent.bootstrap).cap<{ write(path: string, text: string): Promise<unknown> }>('push'));
   const wrote = later(push.write('a.txt', 'one'));
   const [asked] = await at.inbox();
-  await at.answer(asked!, { grant: { uses: 2 } });
+  await at.answer(asked!, { grant: { uses: 2, drafts: ['remove'] } });
   await wrote;
   const seen = (await E(at.owner).list()) as readonly Grant[];
-  const rows = seen.map(({ session, petname, usesLeft, asks }) => [session === id, petname, usesLeft, asks]);
+  const rows = seen.map(({ session, petname, usesLeft, asks, drafts }) => [session === id, petname, usesLeft, asks, drafts]); // biome-ignore format: one line
   expect(rows).toEqual([
-    [false, 'push', undefined, true],
-    [true, 'mine', undefined, true],
-    [false, 'push', 1, undefined],
+    [false, 'push', undefined, true, undefined],
+    [true, 'mine', undefined, true, undefined],
+    [false, 'push', 1, undefined, true],
   ]);
+  // A sturdyref is in the session of the cap that asks. Its calls ask, too.
+  await E(at.owner).mint(at.session.id, 'push');
+  expect(await E(at.owner).sturdyrefs()).toMatchObject([{ petname: 'push', asks: true }]);
 });
 
 test('attack: a list stays short if a session asks for grants with hundreds of odd method names', async () => {

@@ -11,7 +11,7 @@ import { choicesOf, givenTo } from './choices.ts';
 import { linesOf, pairsOf } from './diff.ts';
 import { freeName, matches, petnamesIn, rowOf } from './ledger.ts';
 import { partsOf } from './visible.ts';
-import { shortId, timeText } from './words.ts';
+import { leftText, shortId, timeText } from './words.ts';
 
 describe('texts of others', () => {
   const whole = (text: string): string => partsOf(text).map((part) => (part.kind === 'cut' ? '' : part.text)).join(''); // biome-ignore format: one line
@@ -285,6 +285,8 @@ describe('the chain', () => {
 });
 
 test('times and ids read as the command line writes them', () => {
+  expect(leftText({ usesLeft: 1, asks: true, waits: 'some', drafts: true })).toBe('1 use; asks first; some calls wait; keeps drafts'); // biome-ignore format: one line
+  expect([leftText({ waits: 'every' }), leftText({})]).toEqual(['any number of uses; every call waits', 'any number of uses']); // biome-ignore format: one line
   expect([200, 40_000, 180_000, 7_200_000, 5 * 86_400_000].map(timeText)).toEqual(['less than a second', '40 s', '3 min', '2 h', '5 days']); // biome-ignore format: one line
   expect(['q012-ab2c', 'g003-ab2c', 'work-ab2c1', 'x'].map(shortId)).toEqual(['R12', 'G3', 'S1', 'x']);
 });

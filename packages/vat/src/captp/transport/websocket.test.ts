@@ -180,11 +180,15 @@ test('a held peer is read again, in order, once there is room; a dialled socket 
   there.send('third');
   await expect.poll(() => got.at(-1), { timeout: 20_000 }).toBe('third');
   expect(performance.now() - began).toBeGreaterThan(80);
-  // A hold ends after two seconds even if there is no room, so the close of the peer is read.
+  // A hold ends after two seconds even if there is no room, so the last frame and the close of the peer are read. The
+  // peer waits for the answer to its close.
   const over = closed(here);
+  const answered = new Promise((resolve) => dialled.once('close', resolve));
   here.hold?.(() => true);
+  there.send('last');
   there.close(1000, 'done');
   expect(await over).toEqual({ code: 1000, reason: 'done' });
+  expect([got.at(-1), await answered]).toEqual(['last', 1000]);
 });
 
 test('a peer that is refused again and again in a pause is read again after two seconds all the same', async () => {
