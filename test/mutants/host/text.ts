@@ -32,6 +32,22 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'words-imitated-marks',
+    breaks: 'an agent closes our quotes around its words with another character that looks like ours',
+    file: 'packages/host/src/text/safe-text.ts',
+    find: "'⟦⟧〚〛“”‟❝❞〝〞″ʺˮ＂",
+    replace: "'⟦⟧“”",
+    tests: ['packages/host/src/text/safe-text.test.ts'],
+  },
+  {
+    name: 'words-two-quotes',
+    breaks: 'two single quotes in the words of an agent pass for one of our double quotes',
+    file: 'packages/host/src/text/safe-text.ts',
+    find: ' && !isDouble',
+    replace: '',
+    tests: ['packages/host/src/text/safe-text.test.ts'],
+  },
+  {
     name: 'words-lookalike',
     breaks: 'letters that pass for others are not pointed out',
     file: 'packages/host/src/text/safe-text.ts',

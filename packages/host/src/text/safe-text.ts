@@ -24,7 +24,10 @@ const charNames: Readonly<Record<string, string>> = { '\n': 'NL', '\r': 'CR', '\
  */
 const plain = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]$/u;
 const invisible = /^[\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]$/u;
-const ourMarks = '⟦⟧“”';
+/** Our brackets and quotes, and characters that look like them: white square brackets, double primes, and others. */
+const ourMarks = '⟦⟧〚〛“”‟❝❞〝〞″ʺˮ＂\u{1f676}\u{1f677}';
+/** Two of these in a row look like one of our quotes. */
+const singleQuotes = '‘’‛❛❜′ʹʼʻ';
 /** `\p` is in a class, because the bundler compiles a pattern with `\p` outside of a class when it is loaded. */
 const mark = /^[\p{M}]$/u;
 /** More on one letter reach over the lines above and below. */
@@ -40,15 +43,20 @@ function escapeWith(text: string, instead: (char: string) => string, not = ''): 
   let out = '';
   // At the beginning a mark would stand on what is not part of the text.
   let marks = mostMarks;
+  let last = '';
   for (const char of text) {
     // Most characters end here. The tests below take a microsecond each.
     if (char >= ' ' && char <= '~') {
       out += char;
       marks = 0;
+      last = '';
       continue;
     }
+    const isDouble = not !== '' && last !== '' && singleQuotes.includes(char) && singleQuotes.includes(last);
+    last = char;
     const isMark = mark.test(char);
-    const shown = plain.test(char) && !invisible.test(char) && !not.includes(char) && !(isMark && marks >= mostMarks);
+    const shown =
+      plain.test(char) && !invisible.test(char) && !not.includes(char) && !isDouble && !(isMark && marks >= mostMarks);
     marks = isMark ? marks + 1 : 0;
     if (shown) out += char;
     else {
@@ -64,7 +72,8 @@ const plainAscii = /^[ -~]*$/;
 const plainLine = /^[ -~\u2018-\u201d\u2026]*$/;
 
 /**
- * Escapes `text`, all of it. Our own brackets and quotes in it are escaped too: nobody else can write them.
+ * Escapes `text`, all of it. Our own brackets and quotes in it are escaped too, and what looks like them: nobody else
+ * can write them.
  */
 export const escaped = (text: string): string => (plainAscii.test(text) ? text : escapeWith(text, numbered, ourMarks));
 
