@@ -32,6 +32,14 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'words-signs',
+    breaks: 'an address with a sign that looks like a slash is shown without a warning',
+    file: 'packages/host/src/text/safe-text.ts',
+    find: 'of signsIn(part))',
+    replace: 'of signsIn(part).slice(9))',
+    tests: ['packages/host/src/text/safe-text.test.ts'],
+  },
+  {
     name: 'words-imitated-marks',
     breaks: 'an agent closes our quotes around its words with another character that looks like ours',
     file: 'packages/host/src/text/safe-text.ts',

@@ -93,10 +93,19 @@ test.each([
   ['fi\u200ble', /not seen/],
   ['a\u202etxt.exe', /direction/],
   ['\u{e0041}\u{e0042}', /not seen/],
+  ['https://good.example\u2215x@other.example', /U\+2215 looks like \//],
+  ['good\u2024example', /U\+2024 looks like \./],
+  ['https\ua789//good.example', /U\+A789 looks like :/],
+  ['a\u037e rm b', /U\+037E looks like ;/],
+  ['good\u3002example', /U\+3002 looks like \./],
+  ['alice\uff20good.example', /U\+FF20 looks like @/],
+  ['rm \u2212rf', /U\+2212 looks like -/],
 ])('flagged: %j', (text, what) => expect(flagsOf(text).join('; ')).toMatch(what));
 
 test.each([
   'plain words, with “quotes” — and numbers 123',
+  'pages 3–5, −5 °C, a well–known “it’s”… and l·l',
+  '設定（config.yaml）は ASCII：です。hob。次へ！',
   'Привет, как дела у вас с утра',
   'Καλημέρα κόσμε',
   'naïve café, Straße, Łódź',

@@ -4,9 +4,10 @@
  * Promise: the result has no character that a screen does not show as itself: no control, no change of
  * direction, nothing of no width, no odd space, no pile of marks. Each is written by its number,
  * `⟦U+202E⟧`. Two different texts stay different unless they are cut, and a cut says how much is missing.
- * Letters that look like others are named beside the text.
+ * Letters and signs that look like others are named beside the text.
  */
 import { lookalikes } from './lookalikes.ts';
+import { signsIn } from './signs.ts';
 
 /** A text of somebody else as it is shown, with warnings. */
 export interface SafeText {
@@ -132,6 +133,8 @@ export function flagsOf(text: string): readonly string[] {
   if (hidden.test(part.replaceAll(harmless, '').replaceAll(new RegExp(directions, 'gu'), '')))
     flags.push('it has characters that are not seen');
   for (const [word] of part.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) flags.push(...wordFlags(word, part));
+  for (const [sign, ascii] of signsIn(part))
+    flags.push(`“${sign}”: ${numbered(sign).slice(1, -1)} looks like ${ascii}`);
   const told = [...new Set(flags)];
   return told.length <= mostFlags ? told : [...told.slice(0, mostFlags), `and ${told.length - mostFlags} more`];
 }
