@@ -6,6 +6,14 @@ const test = (file: string): string => `packages/bridge-python/tests/${file}`;
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'py-close-outlasts-pause',
+    breaks: 'a program that closes while the host does not read it loses what it sent last',
+    file: source('websocket.py'),
+    find: 'CLOSE_S: Final = 3.0',
+    replace: 'CLOSE_S: Final = 1.0',
+    tests: [test('test_entering.py')],
+  },
+  {
     name: 'py-enter-removes',
     breaks: 'the secret of a program stays in its file',
     file: source('entry.py'),

@@ -8,6 +8,10 @@ from collections.abc import AsyncIterator, Callable
 
 import hob
 import pytest
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
 
 Answer = Callable[[int], int]
 """Returns the status for an attempt with this number."""
@@ -74,3 +78,38 @@ async def test_too_many_connections_of_a_session_raise_limit_at_once() -> None:
         with pytest.raises(hob.Limit):
             await hob.connect(url, "secret")
         assert door.tries == 1
+
+
+async def test_a_host_that_does_not_read_for_two_seconds_gets_what_was_sent_before_the_close() -> None:
+    got: list[str] = []
+    over = asyncio.Event()
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        protocol = ServerProtocol(subprotocols=[Subprotocol("hob.1")], max_size=2 << 20)
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(1 << 16):
+                protocol.receive_data(data)
+                entered = False
+                for event in protocol.events_received():
+                    if isinstance(event, Request):
+                        protocol.send_response(protocol.accept(event))
+                        entered = True
+                    elif isinstance(event, Frame) and event.opcode is Opcode.TEXT:
+                        got.append(bytes(event.data).decode()[:40])
+                for part in protocol.data_to_send():
+                    writer.write(part)
+                if entered:
+                    await asyncio.sleep(2.0)
+        writer.close()
+        over.set()
+
+    server = await asyncio.start_server(hear, "127.0.0.1", 0)
+    async with server:
+        session = await hob.connect(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}", "secret")
+        # More than the buffers of the kernel take.
+        for n in range(8):
+            hob.E.send_only(session.root).add(n, "x" * 900_000)
+        await asyncio.sleep(0)
+        session.close()
+        await over.wait()
+    assert len(got) == 8

@@ -29,6 +29,8 @@ from .captp.limits import Account, Limits
 PING_S: Final = 10.0
 FIRST_WAIT_S: Final = 0.1
 LONGEST_WAIT_S: Final = 2.0
+CLOSE_S: Final = 3.0
+"""How long the host may take to answer a close. It may not read for 2 s, and would lose what was sent before."""
 
 
 class Refused(Denied):
@@ -213,7 +215,7 @@ class WebSocket(asyncio.Protocol):
         self._ending = True
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(2.0, self._transport.abort)
+        self._timer = asyncio.get_running_loop().call_later(CLOSE_S, self._transport.abort)
 
     def _ping(self) -> None:
         self._quiet += 1
