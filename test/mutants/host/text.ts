@@ -32,6 +32,14 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'words-other-form',
+    breaks: 'two names that differ only in how an accent is written are shown without a warning',
+    file: 'packages/host/src/text/safe-text.ts',
+    find: 'if (usual !== word && ',
+    replace: 'if (usual === null && ',
+    tests: ['packages/host/src/text/safe-text.test.ts'],
+  },
+  {
     name: 'words-signs',
     breaks: 'an address with a sign that looks like a slash is shown without a warning',
     file: 'packages/host/src/text/safe-text.ts',

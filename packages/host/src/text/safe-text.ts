@@ -167,8 +167,12 @@ function wordFlags(word: string, around: string): readonly string[] {
   if (!used.includes('Latin') && letters.length > 0 && !native && letters.every((char) => lookalikes.has(char)))
     return [`${shown} is made of letters that look like Latin ones: ${which}`];
   const plainly = word.normalize('NFKC');
-  if (plainly !== word.normalize('NFC') && /[\x21-\x7e]/.test(plainly))
+  const usual = word.normalize('NFC');
+  if (plainly !== usual && /[\x21-\x7e]/.test(plainly))
     return [`${shown} is written with letters in disguise: it reads “${escaped(plainly.slice(0, 40))}”`];
+  // Other scripts have letters that are usually typed in the form that is not the canonical one.
+  if (usual !== word && used.some((name) => ['Latin', 'Greek', 'Cyrillic'].includes(name)))
+    return [`${shown} looks like “${escaped(usual.slice(0, 40))}”, which is written with other characters`];
   if (used.includes('Latin') && which !== '') return [`${shown}: ${which}`];
   return [];
 }
