@@ -33,8 +33,8 @@ const dashOfOption = /(?<![^\s])[\u2010-\u2015\u2212\ufe63\uff0d](?=[A-Za-z])/gu
 const looksLike = (sign: string): string =>
   rare.get(sign) ?? (sign === '\u3002' ? '.' : /^[\uff01-\uff5e]$/u.test(sign) ? sign.normalize('NFKC') : '-');
 
-/** Returns the signs and the ASCII sign that each looks like. */
-export const signsIn = (text: string): readonly (readonly [sign: string, ascii: string])[] =>
-  [nextToAscii, wideBetweenAscii, dashOfOption].flatMap((one) =>
-    [...text.matchAll(one)].map(([sign]) => [sign, looksLike(sign)] as const),
-  );
+/** Returns each such sign once, and the ASCII sign that it looks like. */
+export const signsIn = (text: string): readonly (readonly [sign: string, ascii: string])[] => {
+  const found = [nextToAscii, wideBetweenAscii, dashOfOption].flatMap((one) => text.match(one) ?? []);
+  return [...new Set(found)].map((sign) => [sign, looksLike(sign)] as const);
+};
