@@ -105,6 +105,15 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/mcp/src/servers/seal.test.ts'],
   },
   {
+    name: 'servers-seal-shown',
+    breaks: 'a server changes the definition of a tool, and a person is shown no difference',
+    file: 'packages/mcp/src/servers/seal.ts',
+    find: "if (typeof value === 'string' && value.includes('\\n'))",
+    replace: `if (typeof value === 'string' && value.includes('\\n')) return written(value.split('\\n'), indent);
+  if (typeof value === 'string' && value.includes('\\n'))`,
+    tests: ['packages/mcp/src/servers/seal.test.ts'],
+  },
+  {
     name: 'servers-seal-order',
     breaks: 'the order of keys counts for a seal',
     file: 'packages/mcp/src/servers/canonical.ts',

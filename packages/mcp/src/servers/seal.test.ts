@@ -70,8 +70,26 @@ test('each part of a definition and the instructions count for its seal, and not
 test('the difference shows the changed lines, also within a long text, and of texts that have nothing in common', () => {
   const [a, b] = [definitionOf('t', tool, 'i'), definitionOf('t', { ...tool, description: 'one\nIGNORE ALL\n' }, 'i')];
   const shown = differenceOf(a, b).split('\n');
-  expect(shown.filter((line) => /^[-+]/.test(line))).toEqual(['-    "two",', '+    "IGNORE ALL",']);
+  expect(shown.filter((line) => /^[-+]/.test(line))).toEqual(['-    | "two"', '+    | "IGNORE ALL"']);
   const long = (letter: string): string => Array.from({ length: 3000 }, (_, n) => `${letter}${n}`).join('\n');
   const [c, d] = ['a', 'b'].map((letter) => definitionOf('t', { description: long(letter) }, undefined));
   expect(differenceOf(c as never, d as never)).toContain('b2999');
+});
+
+test('attack: no two definitions look the same to a person, such as a text and a list of its lines', () => {
+  const shown = (description: unknown, other: unknown): string =>
+    differenceOf(definitionOf('t', { description }, 'i'), definitionOf('t', { description: other }, 'i'));
+  expect(shown('one\ntwo', ['one', 'two'])).toMatch(/^\+ +"one",$/m);
+  const part = fc.oneof(
+    fc.array(fc.constantFrom('a', '\n', '"', '| "a"', ',', ' '), { maxLength: 4 }).map((parts) => parts.join('')),
+    json,
+  );
+  const some = fc.oneof(part, fc.array(part, { maxLength: 3 }), fc.dictionary(fc.constantFrom('a', 'text', '|'), part));
+  fc.assert(
+    fc.property(some, some, (a, b) => {
+      const [one, other] = [sent(a), sent(b)];
+      expect(/^[-+]/m.test(shown(one, other))).toBe(canonicalJson(one) !== canonicalJson(other));
+      expect(shown(one, shuffled(one))).not.toMatch(/^[-+]/m);
+    }),
+  );
 });

@@ -45,15 +45,22 @@ export function differenceOf(before: ToolDefinition, after: ToolDefinition): str
   return [...a.split('\n').map((line) => `-${line}`), ...b.split('\n').map((line) => `+${line}`)].join('\n');
 }
 
-/** A definition as lines: keys in order, and each line of a text by itself. */
-function readable(definition: ToolDefinition): string {
-  const lines = JSON.stringify(inOrder(definition), (_key, value: unknown) => (typeof value === 'string' && value.includes('\n') ? value.split('\n') : value), 2); // biome-ignore format: one line
-  return `${lines}\n`;
-}
+const readable = (definition: ToolDefinition): string => `${written(definition, '')}\n`;
 
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(fields.map(([key, item]) => [key, inOrder(item)]));
+/**
+ * JSON on several lines, with the keys in order. Each line of a text is a line after `|`, which begins no JSON. So two
+ * values that are not equal are never written alike: a text and a list of its lines are two definitions.
+ */
+function written(value: unknown, indent: string): string {
+  const deeper = `${indent}  `;
+  if (typeof value === 'string' && value.includes('\n'))
+    return `text${value.split('\n').map((line) => `\n${deeper}| ${JSON.stringify(line)}`).join('')}`; // biome-ignore format: one line
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const items = Array.isArray(value)
+    ? value.map((item) => written(item, deeper))
+    : Object.entries(value)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, item]) => `${JSON.stringify(key)}: ${written(item, deeper)}`);
+  return items.length === 0 ? `${open}${close}` : `${open}\n${items.map((item) => deeper + item).join(',\n')}\n${indent}${close}`; // biome-ignore format: one line
 }
