@@ -136,6 +136,23 @@ export const MUTANTS: readonly Mutant[] = [
     tests: inbox,
   },
   {
+    name: 'names-quoted',
+    breaks:
+      'an agent names a field so that a person reads two fields, or a method so that two methods seem to be gated',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: '/^[\\w$-]{1,64}$/.test(name) ? name : quoted(name, 64)',
+    replace: 'safeText(name, 64).text',
+    tests: ['packages/host/src/powerbox/display.test.ts'],
+  },
+  {
+    name: 'bigint-cut',
+    breaks: 'a long whole number is shown cut, and nothing says so',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: 'return safeText(`${value}n`, longest).text;',
+    replace: 'return `${value}n`.slice(0, longest);',
+    tests: ['packages/host/src/powerbox/display.test.ts'],
+  },
+  {
     name: 'inbox-depth',
     breaks: 'one argument is shown at a length that grows with its depth',
     file: 'packages/host/src/powerbox/display.ts',

@@ -99,11 +99,31 @@ test('any diff is shown line by line with its marks, and says what was cut', () 
   );
 });
 
+test('attack: no key and no name of a method passes for more than one, or for data', () => {
+  expect(valueText({ 'dryRun: true, a': 1 })).toBe('{“dryRun: true, a”: 1}');
+  expect(termText({ gated: ['write, remove'], uses: 1, for: 60_000 }, 0)).toMatch(/for each call of “write, remove”$/);
+  expect(methodText('list (only looks), through “a”')).toMatch(/^“[^“”]*”$/);
+  const [, row] = termRows({ methods: ['read, or', 'write'] } as never, 0);
+  expect(row).toEqual(['methods', '“read, or”, write']);
+  const text = fc.array(fc.constantFrom('a', ': 1', ', ', '{', '}', '[', ']', '“', '”', '1n', 'true', ' '), { maxLength: 3 }).map((parts) => parts.join('')); // biome-ignore format: one line
+  const some = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, text, fc.constantFrom(1, 1n, true, null, undefined), fc.array(tie('value'), { maxLength: 2 }), fc.dictionary(text, tie('value'), { maxKeys: 2 })), // biome-ignore format: one line
+  })).value;
+  fc.assert(
+    fc.property(fc.array(some, { minLength: 2, maxLength: 12 }), (values) => {
+      const shown = new Map(values.map((value) => [valueText(value), canonicalText(value)]));
+      for (const value of values) expect(shown.get(valueText(value))).toBe(canonicalText(value));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('a long value is cut at the stated length', () => {
   for (const value of [
     '\u202e'.repeat(100_000),
     Array.from({ length: 5000 }, (_, n) => n),
     { deep: [['x'.repeat(5000)]] },
+    10n ** 5000n,
   ]) {
     const text = valueText(value);
     expect(text.length).toBeLessThan(8000);

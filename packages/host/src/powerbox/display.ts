@@ -11,6 +11,12 @@ import type { OfferInfo } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
 import { escaped, flagsOf, quoted, safeText } from '../text/safe-text.ts';
 
+/**
+ * The name of a method or a field. One that could be read as more than a name is between quotes. Otherwise the one name
+ * `write, remove` would be shown as two methods, and the one key `dryRun: true, a` as two fields.
+ */
+const nameText = (name: string): string => (/^[\w$-]{1,64}$/.test(name) ? name : quoted(name, 64));
+
 const longestValue = 400;
 const mostRows = 24;
 /** The other rows of terms are never left out: there are 7. */
@@ -28,7 +34,7 @@ export type Rows = readonly (readonly [name: string, value: string])[];
 export function valueText(value: unknown, longest: number = longestValue): string {
   if (typeof value === 'string') return quoted(value, longest);
   if (value instanceof Uint8Array) return `${value.length} bytes`;
-  if (typeof value === 'bigint') return `${value}n`.slice(0, longest);
+  if (typeof value === 'bigint') return safeText(`${value}n`, longest).text;
   if (typeof value !== 'object' || value === null)
     return Object.is(value, -0) ? '-0' : safeText(String(value), longest).text;
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
@@ -38,7 +44,7 @@ export function valueText(value: unknown, longest: number = longestValue): strin
     if (at > 0) text += ', ';
     if (text.length > longest) return `${text}⟦cut: ${entries.length - at} more⟧${close}`;
     const shown = valueText(item, typeof item === 'object' ? longest - text.length : longest);
-    text += Array.isArray(value) ? shown : `${safeText(key, 64).text}: ${shown}`;
+    text += Array.isArray(value) ? shown : `${nameText(key)}: ${shown}`;
   }
   return text + close;
 }
@@ -162,7 +168,7 @@ function requestRows(method: string, [path, options = {}, ...more]: readonly unk
   ];
 }
 
-export const methodText = (method: string): string => (method === '' ? 'the object itself' : safeText(method, 64).text);
+export const methodText = (method: string): string => (method === '' ? 'the object itself' : nameText(method));
 
 export function timeText(ms: number): string {
   const [n, unit] =
@@ -201,10 +207,7 @@ export function termLine(terms: GrantTerms, wall: number): string {
 }
 
 const listText = (list: readonly string[], most = 12): string => {
-  const shown = list
-    .slice(0, most)
-    .map((name) => safeText(name, 64).text)
-    .join(', ');
+  const shown = list.slice(0, most).map(nameText).join(', ');
   return list.length <= most ? shown : `${shown} and ${list.length - most} more`;
 };
 
@@ -229,15 +232,12 @@ export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
 }
 
 /** An argument is named by its position, from 0, or by its name. */
-const argumentText = (at: string): string => (/^\d+$/.test(at) ? `argument ${Number(at) + 1}` : safeText(at, 64).text);
-
-/** A name that could be read as a bound is between quotes. */
-const fieldText = (key: string): string => (/^[\w$-]{1,64}$/.test(key) ? key : quoted(key, 64));
+const argumentText = (at: string): string => (/^\d+$/.test(at) ? `argument ${Number(at) + 1}` : nameText(at));
 
 /** No other fields may be there. */
 function fieldsText(fields: Readonly<Record<string, Bound>>): string {
   const all = Object.entries(fields);
-  const shown = all.slice(0, 8).map(([key, bound]) => `${fieldText(key)} ${boundText(bound)}`);
+  const shown = all.slice(0, 8).map(([key, bound]) => `${nameText(key)} ${boundText(bound)}`);
   const more = all.length > 8 ? `, and ${all.length - 8} more fields` : '';
   return `only the fields ${shown.join('; ')}${more}`;
 }

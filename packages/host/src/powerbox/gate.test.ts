@@ -409,9 +409,9 @@ test('names of methods, paths and keys from an agent are escaped and flagged whe
   const all = JSON.stringify(asked);
   for (const char of ['\u200b', '\u202e', '\\u0000', '\\n', '\\u202e']) expect(all).not.toContain(char);
   expect(asked?.table.slice(3)).toEqual([
-    ['method', 'wr⟦U+202E⟧ite⟦NL⟧'],
+    ['method', '“wr⟦U+202E⟧ite⟦NL⟧”'],
     ['argument 1', '“pаth”'],
-    ['argument 2', '{⟦U+200B⟧key: “⟦U+201D⟧⟦U+0000⟧”}'],
+    ['argument 2', '{“⟦U+200B⟧key”: “⟦U+201D⟧⟦U+0000⟧”}'],
   ]);
   expect(asked?.flags).toEqual([
     'it has characters that change the direction of text',
