@@ -136,6 +136,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: inbox,
   },
   {
+    name: 'steps-quoted',
+    breaks: 'a path of an agent is read as one more step to the object that its call is for',
+    file: 'packages/host/src/powerbox/gate.ts',
+    find: 'via.map((step) => quoted(step, 200))',
+    replace: 'via.map((step) => step)',
+    tests: ['packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
     name: 'names-quoted',
     breaks:
       'an agent names a field so that a person reads two fields, or a method so that two methods seem to be gated',

@@ -114,7 +114,7 @@ test('a request for an object from a gated directory shows the calls that it cam
   const written = E(E(cap).subdir('src')).write('b.txt', 'B\n');
   const [asked] = await at.inbox();
   expect(asked?.effect).toBe(
-    'replaces the file “b.txt” by 2 characters, through “work”, in what subdir("src") gave out',
+    'replaces the file “b.txt” by 2 characters, through “work”, in what “subdir("src")” gave out',
   );
   expect(asked?.diff).toContain('-b\n+B');
   await at.answer(asked!, { grant: {} });

@@ -13,7 +13,7 @@ import { callerUnder } from '../sharing/sturdyrefs.ts';
 import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
-import { safeText } from '../text/safe-text.ts';
+import { quoted } from '../text/safe-text.ts';
 import { digestOf } from './digest.ts';
 import { argumentRows, fitsFrame, flagsIn, methodText } from './display.ts';
 import { offerRows, offerText } from './offer-text.ts';
@@ -216,7 +216,8 @@ function fileCall(
   const directory = isDirectory(tables, grant, call);
   const isDraft = gated.isDraft && directory;
   const isReview = as === 'review';
-  const steps = via.map((step) => safeText(step, 200).text);
+  // Between quotes, because a path of the agent's could otherwise be read as one more step.
+  const steps = via.map((step) => quoted(step, 200));
   const where = steps.length === 0 ? '' : `, in what ${steps.join(' and then ')} gave out`;
   const does = preview.effect === '' ? `calls ${methodText(method)}` : preview.effect;
   return fileRequest(tables, {

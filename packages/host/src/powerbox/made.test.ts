@@ -88,7 +88,7 @@ test('a call of what was made waits for a yes where the grant says so, and names
   const event = (await E(cap).create('Dinner')) as unknown as Far<Event>;
   const sharing = code(E(event).share('ann'));
   const [request] = await at.inbox();
-  expect(request!.effect).toBe('calls share, through “calendar”, in what create("Dinner") gave out');
+  expect(request!.effect).toBe('calls share, through “calendar”, in what “create("Dinner")” gave out');
   await at.answer(request!, { grant: {} });
   expect(await sharing).toBe('ok');
 });

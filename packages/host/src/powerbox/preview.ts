@@ -9,6 +9,7 @@
 import { E } from '@hob/vat';
 import type { FileVersion } from '../state/records.ts';
 import { safeText } from '../text/safe-text.ts';
+import { methodText } from './display.ts';
 import { codeOf, type Directory, statNow } from './file-now.ts';
 import { previewAppend, previewEdit, previewTruncate, previewWrite, previewWriteAt } from './preview-content.ts';
 import {
@@ -50,7 +51,7 @@ export function previewOf(of: object, method: string, args: readonly unknown[]):
       }),
     ) as Promise<Preview>;
   }
-  const called = `calls ${safeText(method, 64).text}`;
+  const called = `calls ${methodText(method)}`;
   const effect = typeof path === 'string' ? `${called} on ${pathText(path)}` : called;
   return E.when(undefined, () => effectOnly(effect)) as Promise<Preview>;
 }
