@@ -15,9 +15,10 @@
  *
  * A meter with a limit of messages floods if it has had messages waiting for 50 ms. A break of less than 10 ms counts
  * as waiting. A longer break takes back as many ms as it lasts. So a meter that uses less than half of the time never
- * floods, and one that sends bursts with breaks between them uses no more than half. While another active meter takes less than a quarter of its time, a flooding meter rests after each quantum for seven times
- * as long as it ran, at most 1 s. So its turns take about an eighth of the time. Otherwise every step of a call of
- * another meter would find the process, and often both processors, busy.
+ * floods, and one that sends bursts with breaks between them uses no more than half. While another active meter takes
+ * less than a quarter of its time, a flooding meter rests after each quantum for seven times as long as it ran, at most
+ * 1 s. So its turns take about an eighth of the time. Otherwise every step of a call of another meter would find the
+ * process, and often both processors, busy.
  *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
