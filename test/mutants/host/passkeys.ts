@@ -27,6 +27,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/passkeys/passkeys.test.ts'],
   },
   {
+    name: 'passkey-null',
+    breaks: 'client data that are null are reported as a fault of the host',
+    file: 'packages/host/src/webauthn/proof.ts',
+    find: '  if (said === null) return undefined;\n',
+    replace: '',
+    tests: ['packages/host/src/passkeys/passkeys.test.ts'],
+  },
+  {
     name: 'passkey-type',
     breaks: 'the making of a passkey is a yes',
     file: 'packages/host/src/webauthn/proof.ts',

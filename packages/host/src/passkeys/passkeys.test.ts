@@ -93,6 +93,8 @@ test.each(['ES256', 'EdDSA', 'RS256'] as const)('a passkey that signs with %s is
   expect(at.file('a.txt')).toBe('3');
 }); // biome-ignore format: pairs
 
+const base64url = (text: string): string => Buffer.from(text, 'utf8').toString('base64url');
+
 test('a signature for something else, of elsewhere, without the person, or by another key is no yes', async () => {
   const at = await world();
   const [key, other] = [new Authenticator(), new Authenticator()];
@@ -126,6 +128,7 @@ test('a signature for something else, of elsewhere, without the person, or by an
     ['by another key, under the name of this one', { ...other.sign(right, at), id: key.id }],
     ['with the parts of another', { ...key.sign(right, at), signature: stolen.signature }],
     ['of nothing', { id: key.id, clientData: '', authenticatorData: '', signature: '' }],
+    ...['null', '7', '[]', '{'].map((text) => [`about ${text}`, { ...stolen, clientData: base64url(text) }] as const),
   ];
   for (const [what, proof] of bad) expect([what, await code(yes(at, request, proof))]).toEqual([what, 'denied']);
   for (const proof of [null, {}, 'text', { ...stolen, more: 1 }, { ...stolen, id: 7 }])

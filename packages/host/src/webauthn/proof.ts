@@ -63,12 +63,13 @@ function counterOf(
   { challenge, origins }: ProofFor,
   { hash }: ProofPowers,
 ): number | undefined {
-  let said: Readonly<Record<string, unknown>>;
+  let said: Readonly<Record<string, unknown>> | null;
   try {
     said = JSON.parse(Buffer.from(clientData).toString('utf8')) as typeof said;
   } catch {
     return undefined;
   }
+  if (said === null) return undefined;
   const { origin } = said;
   if (said['type'] !== type || said['challenge'] !== Buffer.from(challenge, 'utf8').toString('base64url')) return undefined;
   // A page in a frame of another one is no page of ours.
