@@ -184,14 +184,15 @@ function approveGrant(
 }
 
 /**
- * A mistyped method would make a grant that allows no call, and the session could not ask anew before it ends. One known
- * method is enough: the others may be those of objects that come out of calls.
+ * Refuses a grant of which the object has no method. Otherwise a mistyped method would make a grant that allows no call,
+ * and the session could not ask again until that grant ends. One known method is enough: the others may belong to
+ * objects that calls return.
  */
 function checkMethods(tables: HostTables, offered: string, { methods }: GrantTerms): void {
   const known = tables.offerInfo.get(offered)?.methods;
   if (methods === undefined || known === undefined || methods.some((name) => known.includes(name))) return;
   const names = known.slice(0, 50).map((name) => safeText(name, 64).text);
-  throw new CapError('invalid', `such a grant would allow no call: choose methods from ${names.join(', ')}`);
+  throw new CapError('invalid', `the object has none of these methods: choose from ${names.join(', ')}`);
 }
 
 /** A cap that is granted to a facet that asks has no name of its own, and ends with the facet. */

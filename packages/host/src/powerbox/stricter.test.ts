@@ -87,11 +87,11 @@ test('a date that has passed, and methods that the object does not have, grant n
     );
   expect(await said({ until: Date.now() - day })).toBe('invalid: that date has passed: give a later one');
   expect(await said({ methods: ['raedText'] })).toMatch(
-    /^invalid: such a grant would allow no call: choose .*readText/,
+    /^invalid: the object has none of these methods: choose from .*readText/,
   );
   expect(await E(at.owner).list()).toEqual([]);
   expect(await at.inbox()).toMatchObject([{ digest: asked!.digest }]);
-  // A method of an object that comes out of a call, such as a stream, is known to nobody before.
+  // `next` is a method of the stream that `openRead` returns. The host cannot know it yet.
   expect(await said({ methods: ['openRead', 'next'] })).toBe('granted');
 });
 

@@ -212,7 +212,7 @@ test.for([
     chmodSync(inner, mode);
     const where = above === 0o777 ? 'the folder one level above the folder of the socket' : 'the folder of the socket';
     const because = (which: string): string =>
-      `unavailable: other users may replace the socket, because ${which} may be written by other users: chmod go-w it, or choose another folder`;
+      `unavailable: other users may replace the socket, because ${which} is writable for them: chmod go-w it, or choose another folder`;
     const refused = because(where);
     const expected = mode === 0o770 && process.getuid?.() !== 0 ? 'ok' : refused;
     const served = code(home.host.serve({ path: join(inner, 'socket') }));

@@ -41,7 +41,7 @@ function checkFolder(path: string): void {
   const folder = dirname(path);
   for (const one of [folder, realpathSync(folder)])
     for (const [up, each] of aboveOf(one).entries())
-      if (mayBeWrittenByOthers(each, up === 0)) throw replaceable('may be written by other users: chmod go-w it', up);
+      if (mayBeWrittenByOthers(each, up === 0)) throw replaceable('is writable for them: chmod go-w it', up);
   const { uid } = statSync(folder);
   if (uid !== me && uid !== 0) throw replaceable('belongs to another user: chown it', 0);
 }
@@ -56,7 +56,7 @@ function mayBeWrittenByOthers(folder: string, holdsSocket: boolean): boolean {
   return !sticky && ((mode & 0o002) !== 0 || byGroup);
 }
 
-/** An error names no path, so it says how far above the socket the folder is. */
+/** The error says how far above the socket the folder is, because it must name no path. */
 function replaceable(why: string, up: number): CapError {
   const levels = up === 1 ? 'one level' : `${up} levels`;
   const which = up === 0 ? 'the folder of the socket' : `the folder ${levels} above the folder of the socket`;
