@@ -276,7 +276,7 @@ describe.each(ways)('as %s, %s', (name, way) => {
     test(`${i} ${row.step}${also.length > 0 ? `, where ${also.join(' and ')} would hold it` : ''}`, async () => {
       // First as it should be: a mutant may leave something behind.
       const whole = await outcome(row, also.length > 0 ? all.without(...also) : all.sandbox);
-      // As users have it: every step, in a program that was started ahead.
+      // The sandbox with every step, as users have it, is attacked in one of the two ways to start.
       if (also.length > 0 && way === 'started ahead') expect(await outcome(row, all.sandbox)).not.toBe('won');
       const mutant = await outcome(row, all.without(row.step, ...also));
       if (row.refuses) {

@@ -14,7 +14,7 @@ export function wordOf(args: readonly string[]): (typeof WORD_VERBS)[number] | '
   return WORD_VERBS.find((verb) => verb === word);
 }
 
-/** The line with `--help` for the other ways in which people ask for help: `hob help VERB`, `hob -h`, `hob VERB -h`. */
+/** Puts `--help` in place of the other ways to ask for help: `hob help VERB`, `hob -h` and `hob VERB -h`. */
 export function withHelp(args: readonly string[]): readonly string[] {
   const [word, next] = args;
   if (word === 'help') return [...args.slice(1), '--help'];

@@ -119,7 +119,7 @@ export class RunningProgram {
     this.#gone = started.gone;
     const connection = captp<Runner>(duplex, meter === undefined ? {} : { meter });
     const watched = watchOver(processes, (used) => this.#look(used));
-    // Not before: the program would start later by the time of the first look.
+    // The first look comes after the order is written. Otherwise the start of the program would wait for it.
     onFirstFrame(watched.begin);
     let answered: Evaluation | undefined;
     try {

@@ -30,7 +30,8 @@ PING_S: Final = 10.0
 FIRST_WAIT_S: Final = 0.1
 LONGEST_WAIT_S: Final = 2.0
 CLOSE_S: Final = 3.0
-"""How long the host may take to answer a close. It may not read for 2 s, and would lose what was sent before."""
+"""How long to wait for the answer to a close. The host pauses its reading for up to 2 s. If the connection
+ended before that, the frames that were sent last would be lost."""
 
 
 class Refused(Denied):

@@ -46,7 +46,7 @@ export async function allGrants(
   return found;
 }
 
-/** The id that the person wrote, or that the name stands for, also of a thing that has ended. Errors: `Mistake`. */
+/** Returns the id that the person wrote, or the id of that name. The thing may have ended. Errors: `Mistake`. */
 export async function idOf(granter: Far<Granter>, kind: ShortKind, text: string): Promise<string> {
   if (isId(kind, text)) return text;
   const own = [...(await allNames(granter)).values()].find(({ name }) => name === text);

@@ -19,7 +19,7 @@ test('without HOME the home comes from the system, or there is none', () => {
   expect(home === undefined || isAbsolute(home)).toBe(true);
 });
 
-test('an empty or relative HOME is no home: the folders of XDG still count, and else the variables are named', () => {
+test('an empty or relative HOME is no home: XDG folders still count, and without them an error names the variables', () => {
   vi.stubEnv('XDG_CONFIG_HOME', undefined);
   for (const none of ['', 'relative', '.']) {
     vi.stubEnv('HOME', none);

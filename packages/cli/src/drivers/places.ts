@@ -57,8 +57,8 @@ export const absolute = (path: string): string => resolve(path);
 export const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, () => homeFolder().home ?? noHome('HOME'));
 
 /**
- * The home folder of this user, if there is one. A user that has only a number, as in some containers, has none without
- * `HOME`. A relative one counts as none, because the files of a working directory are no authority.
+ * The home folder of this user, if there is one. Without `HOME`, a user that has only a number has none. Some containers
+ * have such users. A relative path counts as none. Otherwise the working directory could decide which manifest is used.
  */
 export function homeFolder(): { readonly home?: string } {
   try {

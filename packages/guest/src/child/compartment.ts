@@ -81,7 +81,7 @@ function computingOnly(): Record<string, unknown> {
 
 const shared = computingOnly();
 
-/** Makes a compartment that waits for its caps. The function that it returns puts them in, and is called once. */
+/** Makes a compartment without caps. Call the returned function once: it puts the caps in and returns the compartment. */
 export function compartment(
   tools: { readonly E: object; readonly console: object },
   powers: Powers,
@@ -99,7 +99,7 @@ export function compartment(
     ...shared,
   };
   const made = new Compartment({ __options__: true, globals: harden(given) });
-  // What SES makes at the first evaluation is made now.
+  // SES makes some things at the first evaluation. Otherwise the program would wait for them.
   made.evaluate('undefined');
   return (caps) => {
     made.globalThis['caps'] = harden({ ...caps });

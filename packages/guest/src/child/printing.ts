@@ -29,7 +29,7 @@ interface Printing {
   readonly [method: string]: (...args: never[]) => void;
 }
 
-/** Calls `say` with whole lines. `outputBytes` is asked when the program prints for the first time. */
+/** Calls `say` with whole lines. Calls `outputBytes` when the program prints, because the limit comes with the program. */
 export function printing(say: (lines: string) => void, outputBytes: () => number): Printing {
   let left: number | undefined;
   let indent = '';

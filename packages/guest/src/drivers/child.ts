@@ -47,9 +47,9 @@ const host: Listener = {
   onUncaught: (then) => void process.removeAllListeners('unhandledRejection').on('unhandledRejection', then),
 };
 
-/** Where a program runs. It can be made before there is a program. */
+/** The compartment and the console of a program. They can be made before the program arrives. */
 interface Surroundings {
-  /** The program, which errors name. Set when it is there. */
+  /** The text of the program, from which errors name a line. Set when the program arrives. */
   source: string;
   outputBytes: number;
   where: Prepared['where'];
@@ -120,7 +120,7 @@ const { closed } = captp(fromChild(beside(process, hear)), { bootstrap });
 void closed.then(() => process.exit());
 process.send?.({ ready: true, fromCache });
 
-/** Made while the process waits. A program then makes its first call 0.4 ms sooner. */
+/** Made while the process is idle, so that the program need not wait for it. */
 let waiting: Surroundings | undefined;
 
 /** A process that gets its program sooner than this is not delayed by the collection. */

@@ -81,7 +81,7 @@ function conditionsOf(tables: HostTables, grant: GrantRecord): Pick<Grant, 'asks
     if (one.waits === true) waits = 'every';
     else if (one.waits !== undefined) waits ??= 'some';
     const above: GrantRecord | undefined = one.parent === undefined ? undefined : tables.grants.get(one.parent);
-    // A grant that an earlier version delegated has no mark. It belongs to another session than the one above it.
+    // A grant that an earlier version delegated is not marked as `delegated`. Its session is not that of the one above.
     granted ||= above !== undefined && one.delegated !== true && above.session === one.session;
     one = above;
   }

@@ -12,8 +12,8 @@ import type { GrantTerms } from '../state/terms.ts';
 import { escaped, flagsOf, quoted, safeText } from '../text/safe-text.ts';
 
 /**
- * The name of a method or a field. One that could be read as more than a name is between quotes. Otherwise the one name
- * `write, remove` would be shown as two methods, and the one key `dryRun: true, a` as two fields.
+ * The name of a method or a field. It is put between quotes if it could be read as more than a name. Otherwise the one
+ * name `write, remove` would look like two methods, and the one key `dryRun: true, a` like two fields.
  */
 const nameText = (name: string): string => (/^[\w$-]{1,64}$/.test(name) ? name : quoted(name, 64));
 

@@ -216,7 +216,7 @@ function fileCall(
   const directory = isDirectory(tables, grant, call);
   const isDraft = gated.isDraft && directory;
   const isReview = as === 'review';
-  // Between quotes, because a path of the agent's could otherwise be read as one more step.
+  // Between quotes. Otherwise a path that the agent chose could be read as one more step.
   const steps = via.map((step) => quoted(step, 200));
   const where = steps.length === 0 ? '' : `, in what ${steps.join(' and then ')} gave out`;
   const does = preview.effect === '' ? `calls ${methodText(method)}` : preview.effect;

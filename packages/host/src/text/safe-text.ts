@@ -25,7 +25,7 @@ const charNames: Readonly<Record<string, string>> = { '\n': 'NL', '\r': 'CR', '\
  */
 const plain = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]$/u;
 const invisible = /^[\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]$/u;
-/** Our brackets and quotes, and characters that look like them: white square brackets, double primes, and others. */
+/** Our brackets and quotes, and characters that look like them, such as white square brackets and double primes. */
 const ourMarks = '⟦⟧〚〛“”‟❝❞〝〞″ʺˮ＂\u{1f676}\u{1f677}';
 /** Two of these in a row look like one of our quotes. */
 const singleQuotes = '‘’‛❛❜′ʹʼʻ';
@@ -73,8 +73,8 @@ const plainAscii = /^[ -~]*$/;
 const plainLine = /^[ -~\u2018-\u201d\u2026]*$/;
 
 /**
- * Escapes `text`, all of it. Our own brackets and quotes in it are escaped too, and what looks like them: nobody else
- * can write them.
+ * Escapes all of `text`. Our own brackets and quotes in it are escaped too, and characters that look like them. So only
+ * the host can write them.
  */
 export const escaped = (text: string): string => (plainAscii.test(text) ? text : escapeWith(text, numbered, ourMarks));
 
@@ -148,8 +148,8 @@ const scriptOf = (): readonly (readonly [string, RegExp])[] => {
 };
 
 /**
- * A word that mixes alphabets, that is wholly made of letters that pass for Latin ones, or of letters in
- * disguise.
+ * Warns of a word that mixes alphabets, that is wholly made of letters that pass for Latin ones or of letters in
+ * disguise, or that looks like another word because its characters are not in the usual form (NFC).
  */
 function wordFlags(word: string, around: string): readonly string[] {
   if (/^[ -~]*$/.test(word)) return [];
@@ -170,7 +170,7 @@ function wordFlags(word: string, around: string): readonly string[] {
   const usual = word.normalize('NFC');
   if (plainly !== usual && /[\x21-\x7e]/.test(plainly))
     return [`${shown} is written with letters in disguise: it reads “${escaped(plainly.slice(0, 40))}”`];
-  // Other scripts have letters that are usually typed in the form that is not the canonical one.
+  // In other scripts, such as Bengali, some letters are usually typed in a form that differs from NFC.
   if (usual !== word && used.some((name) => ['Latin', 'Greek', 'Cyrillic'].includes(name)))
     return [`${shown} looks like “${escaped(usual.slice(0, 40))}”, which is written with other characters`];
   if (used.includes('Latin') && which !== '') return [`${shown}: ${which}`];

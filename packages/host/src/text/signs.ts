@@ -6,7 +6,7 @@
  * place is not found: a dash between words, or a full stop after Japanese text.
  */
 
-/** Signs that have no use next to ASCII text. */
+/** Signs that are unusual next to ASCII text. */
 const rare: ReadonlyMap<string, string> = new Map(
   [
     ['/', '\u2215\u2044\u29f8\u27cb\u2571'],
@@ -27,7 +27,7 @@ const nextToAscii = new RegExp(`(?<=[!-~])${anyRare}|${anyRare}(?=[!-~])`, 'gu')
 /** Wide forms and the Japanese full stop are usual in East Asian text, also beside one ASCII word. */
 const wideBetweenAscii = /(?<=[!-~])[\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff5e\u3002](?=[!-~])/gu;
 
-/** A dash at the beginning of a word is read as that of an option. */
+/** A dash at the beginning of a word looks like the dash of an option. */
 const dashOfOption = /(?<![^\s])[\u2010-\u2015\u2212\ufe63\uff0d](?=[A-Za-z])/gu;
 
 const looksLike = (sign: string): string =>

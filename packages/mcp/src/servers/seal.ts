@@ -48,8 +48,8 @@ export function differenceOf(before: ToolDefinition, after: ToolDefinition): str
 const readable = (definition: ToolDefinition): string => `${written(definition, '')}\n`;
 
 /**
- * JSON on several lines, with the keys in order. Each line of a text is a line after `|`, which begins no JSON. So two
- * values that are not equal are never written alike: a text and a list of its lines are two definitions.
+ * Writes JSON on several lines, with the keys in order. Each line of a longer text is written after `|`, and no JSON
+ * begins with `|`. So different values are never written alike, such as a text and a list of its lines.
  */
 function written(value: unknown, indent: string): string {
   const deeper = `${indent}  `;

@@ -89,7 +89,7 @@ export class Message {
   readonly chain: Chain;
   readonly cause: number | undefined;
   readonly from: Target | undefined;
-  /** An alarm waits behind no other message of its meter. */
+  /** Among the messages of its meter, an alarm waits only behind other alarms. */
   readonly alarm: boolean;
   /** The barrier that it waits for before it leaves the store. */
   after: Barrier | undefined = undefined;

@@ -128,7 +128,7 @@ test.each([
   },
 );
 
-test('attack: a meter that makes a break before it counts as flooding', async () => {
+test('attack: a meter that makes a break each time before it counts as flooding gets less than half of the time', async () => {
   const at = scene();
   const [flood, polite] = [limited('flood'), limited('polite')];
   at.post(flood, 400);
@@ -161,7 +161,7 @@ test('a flooding meter with long turns takes an eighth of the time, with one res
   expect(at.timers() - timers).toBeLessThanOrEqual(turns + 1);
 });
 
-test('attack: a flood whose turns are longer than a meter counts as active rests for the others all the same', async () => {
+test('attack: a flood rests for the others also if its turns are longer than a meter counts as active (0.1 s)', async () => {
   const at = scene(300);
   const [flood, polite] = [limited('flood'), limited('polite')];
   at.post(flood, 100);
@@ -174,7 +174,7 @@ test('attack: a flood whose turns are longer than a meter counts as active rests
   expect((at.taken(flood) - before) * 300).toBeLessThan(10_000 / 3);
 });
 
-test('two meters whose turns are longer than a meter counts as active get the same time', async () => {
+test('two meters with turns of more than 0.1 s get the same time', async () => {
   const at = scene(300, 300);
   const both = [limited('flood'), limited('other')];
   for (const each of both) at.post(each, 100);

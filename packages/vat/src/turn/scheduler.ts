@@ -14,11 +14,10 @@
  * other meter had a turn in the last second. Otherwise one meter could fill the batch that the others wait for.
  *
  * A meter with a limit of messages floods if it has had messages waiting for 50 ms. A break of less than 10 ms counts
- * as waiting. A longer break takes back as many ms as it lasts. So a meter that uses less than half of the time never
- * floods, and one that sends bursts with breaks between them uses no more than half. While another active meter takes
- * less than a quarter of its time, a flooding meter rests after each quantum for seven times as long as it ran, at most
- * 1 s. So its turns take about an eighth of the time. Otherwise every step of a call of another meter would find the
- * process, and often both processors, busy.
+ * as waiting. A longer break is subtracted from the time counted. So a meter that sends bursts with such breaks between
+ * them uses no more than half of the time. While another active meter takes less than a quarter of its time, a flooding
+ * meter rests after each quantum for seven times as long as it ran, at most 1 s. So its turns take about an eighth of
+ * the time. Otherwise every step of a call of another meter would find the process, and often both processors, busy.
  *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
@@ -38,9 +37,9 @@ const share = 1 / 8;
 /** ms after a turn of another meter for which a meter is not alone. */
 const lately = 1000;
 
-/** A meter floods after this many ms with messages waiting. Each ms of a break takes one of them back. */
+/** A meter floods after this many ms with messages waiting, less the breaks of at least `shortestBreak`. */
 const patience = 50;
-/** A break of less than this many ms takes nothing back. It counts as time with messages waiting. */
+/** A break of less than this many ms counts as time with messages waiting. */
 const shortestBreak = 10;
 /** A meter counts as active for this many ms after a turn. In these ms, about two thirds of its time are forgotten. */
 const activeMs = 100;
@@ -64,13 +63,13 @@ class Lane {
   /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
-  /** Messages have been waiting since this time. It is earlier if breaks have not yet taken back what was before. */
+  /** `now - busySince` is the time for which messages have been waiting, less the breaks. */
   busySince = 0;
   /** The end of the last turn that left no message waiting. */
   emptySince = Number.NEGATIVE_INFINITY;
   /** Whether its meter has a limit of messages. Only such a meter can flood. */
   readonly limited: boolean;
-  /** Whether it has the alarms of its meter. A meter is still alone, and does not rest, beside its own alarms. */
+  /** Whether it holds the alarms of its meter. A meter does not rest for its own alarms: beside them it is still alone. */
   readonly alarms: boolean;
   /** ms of its recent turns. Older turns count for less. */
   #spent = 0;
@@ -229,8 +228,8 @@ export class Scheduler {
   }
 
   /**
-   * Counts the time that a meter ran. Returns whether it must rest, because it floods and another takes much less. While
-   * it ran no other could, so the others are looked at as they were when it began.
+   * Counts the time that a meter ran. Returns whether it must rest, because it floods and another takes much less. No
+   * other meter could run meanwhile. So the time of the others is taken as it was when this meter began.
    */
   #mustRest(lane: Lane, began: number, now: number): boolean {
     lane.spends(now - began, now);

@@ -24,7 +24,7 @@ export const isHere = (given: Given): boolean => textOf(given, 'url') === undefi
 /**
  * Connects to the granter, calls `act`, and closes the connection. A host that has never had a socket, such as that of
  * `npm start`, is reached at its address, with the secret of its granter. Errors: `Mistake` (no host serves the state),
- * those of `act`. `instead` says in that `Mistake` what works without a host.
+ * those of `act`. `instead` is the end of the text of that `Mistake`. It says what works without a host.
  */
 export async function withHost<R>(
   given: Given,

@@ -57,7 +57,7 @@ export const ledger: Verb = {
           line('end not recorded: the host ended before this call, or before the line was on disk');
         return 0;
       }
-      // An id or a name is not looked up in the lists, which lack grants and sessions that have ended. Lines have all ids.
+      // The lists lack grants and sessions that have ended. So an id or a name is not looked up there. Lines have all ids.
       const g = grant === undefined ? undefined : await idOf(granter, 'G', grant);
       const idOfSession = async (text: string): Promise<string> =>
         text.includes('/') ? (await sessionNamed(granter, text)).id : await idOf(granter, 'S', text);

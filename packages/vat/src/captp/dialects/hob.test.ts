@@ -511,7 +511,7 @@ test('an operation with a long text has a frame of its own, after all earlier op
   ]);
 });
 
-test('attack: a long answer that a peer is not done with counts with its length, whatever was said before it', () => {
+test('attack: a long answer counts with its own length, not with that of the answer before it', () => {
   const tongue = hob1.open(tables(), new Ear(), defaultLimits, () => {});
   tongue.answer(1, 'short');
   expect(tongue.lastSize).toBeLessThan(1000);

@@ -197,7 +197,7 @@ test('a peer that is refused again and again in a pause is read again after two 
   here.onFrame((each) => got.push(each));
   here.slow?.(100);
   there.send('first');
-  // Refusals come faster than the pause for them goes by.
+  // Each refusal adds 100 ms to the pause, and the next one comes after 10 ms.
   while (got.length === 0) {
     here.slow?.(100);
     await new Promise((resolve) => setTimeout(resolve, 10));
