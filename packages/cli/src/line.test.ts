@@ -11,7 +11,7 @@ import { GRANT_JSON, REQUEST_JSON, SESSION_JSON, STORE_JSON } from './line/shape
 import { tableLines } from './line/table.ts';
 import { TABLE, verbsFor } from './table.ts';
 import { verbs } from './verbs.ts';
-import { withHelp, wordOf } from './word-lines.ts';
+import { GROUPS, withHelp, wordOf } from './word-lines.ts';
 
 const main = new URL('./main.ts', import.meta.url).pathname;
 const resolveHook = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
@@ -55,12 +55,17 @@ test('the help of every verb has an example, its exit codes, and the shape of it
 });
 
 test('hob help, hob help VERB, hob -h and hob VERB -h print the help; a -h of an agent stays its own', () => {
-  const helps = { help: '--help', '-h': '--help', 'help check': 'check --help', 'check -h': 'check --help' };
+  const helps = {
+    ...{ help: '--help', '-h': '--help', 'help check': 'check --help', 'check -h': 'check --help' },
+    ...{ 'ledger show -h': 'ledger show --help', 'help ledger verify': 'ledger verify --help' },
+  };
   for (const [line, same] of Object.entries(helps)) {
     const shown = hob(...line.split(' '));
     expect(shown, line).toEqual(hob(...same.split(' ')));
     expect([shown.code, shown.err], line).toEqual([0, '']);
   }
+  const groups = Object.keys(TABLE).flatMap((name) => (name.includes(' ') ? [name.split(' ')[0]] : []));
+  expect(GROUPS).toEqual([...new Set(groups)].sort());
   const agents = ['start', 'claude', '-h'];
   expect(withHelp(agents)).toEqual(agents);
 });

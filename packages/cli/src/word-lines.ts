@@ -14,11 +14,14 @@ export function wordOf(args: readonly string[]): (typeof WORD_VERBS)[number] | '
   return WORD_VERBS.find((verb) => verb === word);
 }
 
+/** The first words of the verbs of two words. */
+export const GROUPS: readonly string[] = ['assess', 'cluster', 'granter', 'ledger', 'secret', 'sturdyref'];
+
 /** Puts `--help` in place of the other ways to ask for help: `hob help VERB`, `hob -h` and `hob VERB -h`. */
 export function withHelp(args: readonly string[]): readonly string[] {
-  const [word, next] = args;
+  const [word = ''] = args;
   if (word === 'help') return [...args.slice(1), '--help'];
-  // A later -h may be an option of the program that `hob start` runs.
-  if (next === '-h' && args.length === 2) return [word as string, '--help'];
-  return word === '-h' ? ['--help'] : args;
+  // Behind more words than a verb has, -h may be an option of the program that `hob start` runs.
+  const most = GROUPS.includes(word) ? 3 : 2;
+  return args.at(-1) === '-h' && args.length <= most ? [...args.slice(0, -1), '--help'] : args;
 }

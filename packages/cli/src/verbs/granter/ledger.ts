@@ -10,7 +10,7 @@ export const ledger: Verb = {
   name: 'ledger show',
   about: 'prints the lines of your sessions: all, those of a grant or a session, or those behind one line',
   options: [
-    { flags: '--grant <grant>', about: 'of this grant: G3' },
+    { flags: '--grant <grant>', about: 'of this grant: G3, or its name' },
     SESSION,
     { flags: '--why <line>', about: 'the grant, the request and the answer behind this line: E91' },
     { flags: '--follow', about: 'goes on with new lines, until Ctrl-C' },
