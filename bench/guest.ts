@@ -170,7 +170,7 @@ function memoryOf(text: string): number {
 }
 async function idle(n: number): Promise<number> {
   const guests = await openGuests({ spawnConfined, pool: n });
-  // As many as are wanted at once is what waits afterwards.
+  // Afterwards as many processes wait as were wanted at once.
   await Promise.all(Array.from({ length: n + 1 }, () => guests.evaluate('return 1', { caps: {} })));
   await new Promise((done) => setTimeout(done, 4000));
   const mb = memoryOf('--max-old-space-size=320');

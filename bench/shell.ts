@@ -161,7 +161,7 @@ async function held(of: () => number): Promise<number> {
   return mb;
 }
 
-/** The same of bubblewrap. */
+/** Measures bubblewrap while the same program sleeps in it. */
 async function heldWrapped(): Promise<number> {
   const child = spawn(bwrap as string, [...world, '/bin/bash', '-c', 'echo up; exec sleep 60'], { env: quiet });
   await once(child.stdout, 'data');

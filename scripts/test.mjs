@@ -75,8 +75,8 @@ async function testDeep(filter, folder) {
     setUpAgentdojo(),
     setUpAgents(),
   ]);
-  // They run beside the tests. After the tests they took two minutes of an idle machine, because a mutant that stops
-  // something for ever is found only by a time limit.
+  // They run beside the tests. When they ran after them, they took two minutes of an idle machine, because a
+  // mutant that stops something for ever is found only by a time limit.
   const mutants = {
     name: 'mutants of the day',
     args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '4', '--only-mutants'],

@@ -106,7 +106,7 @@ async def test_a_host_that_does_not_read_for_two_seconds_gets_what_was_sent_befo
     server = await asyncio.start_server(hear, "127.0.0.1", 0)
     async with server:
         session = await hob.connect(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}", "secret")
-        # More than the buffers of the kernel take.
+        # More than the kernel's buffers hold.
         for n in range(8):
             hob.E.send_only(session.root).add(n, "x" * 900_000)
         await asyncio.sleep(0)

@@ -21,7 +21,7 @@ export const GROUPS: readonly string[] = ['assess', 'cluster', 'granter', 'ledge
 export function withHelp(args: readonly string[]): readonly string[] {
   const [word = ''] = args;
   if (word === 'help') return [...args.slice(1), '--help'];
-  // Behind more words than a verb has, -h may be an option of the program that `hob start` runs.
+  // After more words than a verb has, -h may be an option of the program that `hob start` runs.
   const most = GROUPS.includes(word) ? 3 : 2;
   return args.at(-1) === '-h' && args.length <= most ? [...args.slice(0, -1), '--help'] : args;
 }

@@ -39,7 +39,7 @@ export class Processes {
     this.#pid = pid;
   }
 
-  /** Looks for them. Called while the process is idle, so that the start of a program need not wait for it. */
+  /** Finds the processes. Called while the process is idle, so that the start of a program need not wait for it. */
   find(): void {
     this.#all = treeOf(this.#pid);
   }

@@ -184,7 +184,7 @@ function approveGrant(
 }
 
 /**
- * Refuses a grant of which the object has no method. Otherwise a mistyped method would make a grant that allows no call,
+ * Refuses a grant if the object has none of its methods. Otherwise a mistyped method would make a grant that allows no call,
  * and the session could not ask again until that grant ends. One known method is enough: the others may belong to
  * objects that calls return.
  */

@@ -13,8 +13,8 @@ export interface Duplex {
   /** Delays the reading of further frames of the peer by about `ms`. A transport without this method never delays. */
   slow?(ms: number): void;
   /**
-   * Stops reading frames of the peer until `isFull()` returns false, for about 2 s at most. Calls of `slow` meanwhile do
-   * not move this end. Calls `isFull` about every ms. A transport without this method never stops.
+   * Stops reading frames of the peer until `isFull()` returns false, for about 2 s at most. Calls of `slow` in this
+   * time do not make it longer. Calls `isFull` about every ms. A transport without this method never stops.
    */
   hold?(isFull: () => boolean): void;
   /**
