@@ -92,6 +92,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: lineTests,
   },
   {
+    name: 'cli-help-starts',
+    breaks: 'hob help start claude starts claude',
+    file: 'packages/cli/src/word-lines.ts',
+    find: "[...words.slice(0, most), '--help']",
+    replace: "[...words, '--help']",
+    tests: lineTests,
+  },
+  {
     name: 'cli-words-old-name',
     breaks: 'hob grants --help is an unknown verb',
     file: 'packages/cli/src/words.ts',

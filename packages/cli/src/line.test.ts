@@ -68,6 +68,10 @@ test('hob help, hob help VERB, hob -h and hob VERB -h print the help; a -h of an
   expect(GROUPS).toEqual([...new Set(groups)].sort());
   const agents = ['start', 'claude', '-h'];
   expect(withHelp(agents)).toEqual(agents);
+  // A person who asks for help starts no program.
+  for (const line of ['help start claude', 'help start -- claude -h', 'help start'])
+    expect(withHelp(line.split(' ')), line).toEqual(['start', '--help']);
+  expect(withHelp(['help', 'ledger', 'show', 'G1'])).toEqual(['ledger', 'show', '--help']);
 });
 
 test('the README has the shape of the JSON of every verb, as its help has it, and of no other', () => {

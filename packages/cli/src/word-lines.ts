@@ -17,11 +17,14 @@ export function wordOf(args: readonly string[]): (typeof WORD_VERBS)[number] | '
 /** The first words of the verbs of two words. */
 export const GROUPS: readonly string[] = ['assess', 'cluster', 'granter', 'ledger', 'secret', 'sturdyref'];
 
-/** Puts `--help` in place of the other ways to ask for help: `hob help VERB`, `hob -h` and `hob VERB -h`. */
+/**
+ * Puts `--help` in place of the other ways to ask for help: `hob help VERB`, `hob -h` and `hob VERB -h`. After
+ * `hob start PROGRAM` an option belongs to that program, and the program would run. So `hob help` leaves out what
+ * follows the verb, and a `-h` after more words than a verb has stays as it is.
+ */
 export function withHelp(args: readonly string[]): readonly string[] {
-  const [word = ''] = args;
-  if (word === 'help') return [...args.slice(1), '--help'];
-  // After more words than a verb has, -h may be an option of the program that `hob start` runs.
-  const most = GROUPS.includes(word) ? 3 : 2;
-  return args.at(-1) === '-h' && args.length <= most ? [...args.slice(0, -1), '--help'] : args;
+  const words = args[0] === 'help' ? args.slice(1) : args;
+  const most = GROUPS.includes(words[0] ?? '') ? 2 : 1;
+  if (words !== args) return [...words.slice(0, most), '--help'];
+  return args.at(-1) === '-h' && args.length <= most + 1 ? [...args.slice(0, -1), '--help'] : args;
 }

@@ -233,6 +233,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/powerbox/stricter.test.ts'],
   },
   {
+    name: 'answer-methods-bounds',
+    breaks: 'a granter who mistypes a method in the bounds makes a grant that allows no call',
+    file: 'packages/host/src/powerbox/answer-request.ts',
+    find: '  const methods = methodsOf(said);\n',
+    replace: '  const { methods = methodsOf({}) } = said;\n',
+    tests: ['packages/host/src/powerbox/stricter.test.ts'],
+  },
+  {
     name: 'answer-passed-date',
     breaks: 'an approval until a date that has passed is refused with words about another term',
     file: 'packages/host/src/powerbox/stricter.ts',

@@ -25,7 +25,7 @@ import { grantOffer } from './grant-offer.ts';
 import { closeRequest, digestKey, logWithdrawn, resolveRequest } from './pending.ts';
 import { filesUnchanged } from './preview.ts';
 import { suggestAlternatives } from './request.ts';
-import { stricter } from './stricter.ts';
+import { methodsOf, stricter } from './stricter.ts';
 
 /**
  * `grant`: the terms that were asked for, or narrower ones. The grant has the stricter of the two, term by
@@ -188,7 +188,8 @@ function approveGrant(
  * and the session could not ask again until that grant ends. One known method is enough: the others may belong to
  * objects that calls return.
  */
-function checkMethods(tables: HostTables, offered: string, { methods }: GrantTerms): void {
+function checkMethods(tables: HostTables, offered: string, said: GrantTerms): void {
+  const methods = methodsOf(said);
   const known = tables.offerInfo.get(offered)?.methods;
   if (methods === undefined || known === undefined || methods.some((name) => known.includes(name))) return;
   const names = known.slice(0, 50).map((name) => safeText(name, 64).text);

@@ -86,9 +86,8 @@ test('a date that has passed, and methods that the object does not have, grant n
       ({ code, message }) => `${code}: ${message}`,
     );
   expect(await said({ until: Date.now() - day })).toBe('invalid: that date has passed: give a later one');
-  expect(await said({ methods: ['raedText'] })).toMatch(
-    /^invalid: the object has none of these methods: choose from .*readText/,
-  );
+  for (const mistyped of [{ methods: ['raedText'] }, { where: { raedText: { 0: { is: 'a.txt' } } } }])
+    expect(await said(mistyped)).toMatch(/^invalid: the object has none of these methods: choose from .*readText/);
   expect(await E(at.owner).list()).toEqual([]);
   expect(await at.inbox()).toMatchObject([{ digest: asked!.digest }]);
   // `next` is a method of the stream that `openRead` returns. The host cannot know it yet.

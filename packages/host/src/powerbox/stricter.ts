@@ -121,7 +121,8 @@ function strictTime(asked: GrantTerms, said: GrantTerms, wall: number): GrantTer
   return ms === longestTerm ? { scope: 'session' } : { for: ms };
 }
 
-const methodsOf = ({ methods, where }: GrantTerms): readonly string[] | undefined =>
+/** The methods that a grant with these terms has, if they say so. Bounds on methods alone name them, too. */
+export const methodsOf = ({ methods, where }: GrantTerms): readonly string[] | undefined =>
   methods ?? (where === undefined ? undefined : Object.keys(where));
 
 function strictCalls(asked: GrantTerms, said: GrantTerms): GrantTerms {
