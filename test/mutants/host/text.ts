@@ -51,7 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'words-imitated-marks',
     breaks: 'an agent closes our quotes around its words with another character that looks like ours',
     file: 'packages/host/src/text/safe-text.ts',
-    find: "'⟦⟧〚〛“”‟❝❞〝〞″ʺˮ＂",
+    find: "'⟦⟧〚〛“”‟❝❞〝〞″‶ʺˮ˝˶＂",
     replace: "'⟦⟧“”",
     tests: ['packages/host/src/text/safe-text.test.ts'],
   },

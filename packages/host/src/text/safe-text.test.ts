@@ -60,13 +60,14 @@ test('different texts are shown differently, and no typed text looks like an esc
 });
 
 test('attack: no text imitates our brackets or closes our quotes with characters that look like them', () => {
-  const imitations = [0x27e6, 0x27e7, 0x301a, 0x301b, 0x201c, 0x201d, 0x201f, 0x275d, 0x275e, 0x301d, 0x301e, 0x2033, 0x2ba, 0x2ee, 0xff02, 0x1f676, 0x1f677]; // biome-ignore format: one line
+  const imitations = [0x27e6, 0x27e7, 0x301a, 0x301b, 0x201c, 0x201d, 0x201f, 0x275d, 0x275e, 0x301d, 0x301e, 0x2033, 0x2036, 0x2ba, 0x2ee, 0x2dd, 0x2f6, 0xff02, 0x1f676, 0x1f677]; // biome-ignore format: one line
   for (const code of imitations) {
     const char = String.fromCodePoint(code);
     expect(escaped(`a${char}b`)).toBe(`a⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧b`);
   }
   expect(escaped('\u301aU+202E\u301b')).not.toBe('\u301aU+202E\u301b');
   // Two single quotes look like a double one. One alone is an apostrophe.
+  for (const single of '‘’‛❛❜′‵ʹʼʻʽˈˊ´＇') expect(escaped(`typo${single}${single}`)).toMatch(/^typo.⟦U\+[0-9A-F]{4}⟧$/);
   expect(escaped('typo’’ it’s ‘fine’')).toBe('typo’⟦U+2019⟧ it’s ‘fine’');
   expect(quoted('to fix a typo\u275e (the host has checked it) \u275d', 500)).toMatch(/^“[^\u275d\u275e]*”$/);
 });

@@ -26,9 +26,9 @@ const charNames: Readonly<Record<string, string>> = { '\n': 'NL', '\r': 'CR', '\
 const plain = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]$/u;
 const invisible = /^[\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]$/u;
 /** Our brackets and quotes, and characters that look like them, such as white square brackets and double primes. */
-const ourMarks = '⟦⟧〚〛“”‟❝❞〝〞″ʺˮ＂\u{1f676}\u{1f677}';
+const ourMarks = '⟦⟧〚〛“”‟❝❞〝〞″‶ʺˮ˝˶＂\u{1f676}\u{1f677}';
 /** Two of these in a row look like one of our quotes. */
-const singleQuotes = '‘’‛❛❜′ʹʼʻ';
+const singleQuotes = '‘’‛❛❜′‵ʹʼʻʽˈˊ´＇';
 /** `\p` is in a class, because the bundler compiles a pattern with `\p` outside of a class when it is loaded. */
 const mark = /^[\p{M}]$/u;
 /** More on one letter reach over the lines above and below. */
