@@ -44,6 +44,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/actor/wake.test.ts'],
   },
   {
+    name: 'alarms-rest',
+    breaks: 'a meter with many alarms puts off the end of its own grants, because the alarms rest',
+    file: 'packages/vat/src/turn/scheduler.ts',
+    find: "account.bounds('messages') && !alarm",
+    replace: "account.bounds('messages')",
+    tests: ['packages/vat/src/turn/rests.test.ts'],
+  },
+  {
     name: 'alarms-same-meter',
     breaks: 'a meter that is alone rests for its own alarms',
     file: 'packages/vat/src/turn/scheduler.ts',

@@ -232,6 +232,15 @@ test('a meter does not rest for its own alarms', async () => {
   expect(at.taken(flood)).toBeGreaterThan(4500);
 });
 
+test('the alarms of a meter do not rest for others, since they end grants, or for its own calls', async () => {
+  const at = scene();
+  const [flood, polite] = [limited('flood'), limited('polite')];
+  at.post(flood, 5000, true);
+  await at.pass(490, () => at.ask(polite));
+  expect(at.timers()).toBe(0);
+  expect(at.taken(flood)).toBeGreaterThan(4000);
+});
+
 test('whichever meters flood, each message is delivered once', async () => {
   await fc.assert(
     fc.asyncProperty(

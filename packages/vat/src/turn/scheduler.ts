@@ -67,10 +67,10 @@ class Lane {
   busySince = 0;
   /** The end of the last turn that left no message waiting. */
   emptySince = Number.NEGATIVE_INFINITY;
-  /** Whether its meter has a limit of messages. Only such a meter can flood. */
-  readonly limited: boolean;
   /** Whether it holds the alarms of its meter. A meter does not rest for its own alarms: beside them it is still alone. */
   readonly alarms: boolean;
+  /** Whether its meter has a limit of messages. Only such a meter rests, and its alarms do not: they end grants. */
+  readonly limited: boolean;
   /** ms of its recent turns. Older turns count for less. */
   #spent = 0;
   #spentAt = 0;
@@ -79,8 +79,8 @@ class Lane {
   #batch = 0;
 
   constructor({ account, alarm }: Message) {
-    this.limited = account.bounds('messages');
     this.alarms = alarm;
+    this.limited = account.bounds('messages') && !alarm;
   }
 
   floods(now: number): boolean {
