@@ -241,6 +241,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/powerbox/stricter.test.ts'],
   },
   {
+    name: 'answer-methods-unknown',
+    breaks: 'a granter cannot grant a method of an object with more methods than the host knows',
+    file: 'packages/host/src/powerbox/answer-request.ts',
+    find: ' && known.length < mostMethods',
+    replace: '',
+    tests: ['packages/host/src/powerbox/stricter.test.ts'],
+  },
+  {
     name: 'answer-passed-date',
     breaks: 'an approval until a date that has passed is refused with words about another term',
     file: 'packages/host/src/powerbox/stricter.ts',

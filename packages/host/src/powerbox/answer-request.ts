@@ -22,6 +22,7 @@ import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import { safeText } from '../text/safe-text.ts';
 import { challengeOf, type PasskeyProof } from '../webauthn/proof.ts';
 import { grantOffer } from './grant-offer.ts';
+import { mostMethods } from './inspect-offer.ts';
 import { closeRequest, digestKey, logWithdrawn, resolveRequest } from './pending.ts';
 import { filesUnchanged } from './preview.ts';
 import { suggestAlternatives } from './request.ts';
@@ -184,14 +185,15 @@ function approveGrant(
 }
 
 /**
- * Refuses a grant if the object has none of its methods. Otherwise a mistyped method would make a grant that allows no call,
- * and the session could not ask again until that grant ends. One known method is enough: the others may belong to
+ * Refuses a grant if the object has none of its methods. Otherwise a mistyped method would make a grant that allows no
+ * call, and the session could not ask again until that grant ends. One known method is enough: the others may belong to
  * objects that calls return.
  */
 function checkMethods(tables: HostTables, offered: string, said: GrantTerms): void {
   const methods = methodsOf(said);
   const known = tables.offerInfo.get(offered)?.methods;
-  if (methods === undefined || known === undefined || methods.some((name) => known.includes(name))) return;
+  const isKnown = known !== undefined && known.length > 0 && known.length < mostMethods;
+  if (methods === undefined || !isKnown || methods.some((name) => known.includes(name))) return;
   const names = known.slice(0, 50).map((name) => safeText(name, 64).text);
   throw new CapError('invalid', `the object has none of these methods: choose from ${names.join(', ')}`);
 }

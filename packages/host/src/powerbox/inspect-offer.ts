@@ -7,7 +7,8 @@ import { type Effect, type Effects, effectsOf, objectOf, placeOf } from '@hob/va
 import type { OfferInfo } from '../state/records.ts';
 import { checkLabel, placeText } from './offer-text.ts';
 
-const most = 200;
+/** An object with more methods is known by the first of them only. */
+export const mostMethods = 200;
 
 interface Inspected {
   readonly reads: readonly string[];
@@ -67,7 +68,7 @@ function methodsOf(cap: object): readonly string[] {
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(at)))
       if (name !== 'constructor' && typeof property.value === 'function') found.add(name);
   }
-  return [...found].sort().slice(0, most);
+  return [...found].sort().slice(0, mostMethods);
 }
 
 /**

@@ -94,6 +94,16 @@ test('a date that has passed, and methods that the object does not have, grant n
   expect(await said({ methods: ['openRead', 'next'] })).toBe('granted');
 });
 
+test('a method of an object that has more methods than the host knows is granted', async () => {
+  const at = await scene();
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`m${1000 + n}`, async () => n]));
+  await at.host.offer('many', many);
+  const cap = at.request({ asks: 'many' }) as unknown as Promise<{ m1299(): Promise<number> }>;
+  const [asked] = await at.inbox();
+  await at.answer(asked!, { grant: { methods: ['m1299'] } });
+  expect(await E(cap).m1299()).toBe(299);
+});
+
 test('a program that approves without terms grants no more than was asked, and no more than the default time', async () => {
   const at = await scene();
   void at.request({ terms: { uses: 2, methods: ['readText'], scope: 'permanent' } });
