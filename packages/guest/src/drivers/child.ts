@@ -132,7 +132,7 @@ async function hear(asked: Beside): Promise<void> {
   const silent: Listener = { say: () => {}, onUncaught: () => {} };
   const warm = async (): Promise<void> => {
     await warmUp((order) => run(order, silent)).catch(() => {});
-    waiting ??= surroundings(host.say);
+    if (!isGiven) waiting ??= surroundings(host.say);
   };
   await warm();
   if (asked.codeCache === true && !isGiven) codeIsSent = sendCode();
